@@ -10,6 +10,7 @@ from dataclasses import dataclass
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DYNO = pathlib.Path(os.environ.get("DYNO", ROOT / "target/release/dyno"))
 EXAMPLES = DYNO.parent / "examples"
+BARE = pathlib.Path(os.environ.get("BARE", EXAMPLES / "bare"))
 
 
 @dataclass

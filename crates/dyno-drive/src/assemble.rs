@@ -18,6 +18,7 @@ use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
 use crate::phases::phases;
 use crate::prepared::pipelines;
+use crate::results::{Handed, Results};
 use crate::session::SessionResult;
 use crate::summed::{of_workload, op_stats};
 use crate::{own_part, totals};
@@ -26,7 +27,7 @@ use crate::{own_part, totals};
 pub(crate) fn record(
     job: &Job<'_>,
     measured: &Measured,
-    results: &[SessionResult],
+    results: &Results,
     series: Vec<Series>,
     outcome: Outcome,
 ) -> RunRecord {
@@ -35,7 +36,7 @@ pub(crate) fn record(
     let whole_series = series.next().unwrap_or_default();
     let mut parts: Vec<OwnPart> = (0..job.targets.len())
         .map(|at| {
-            let own: Vec<&SessionResult> = results.iter().filter(|result| result.target == at).collect();
+            let own = results.of_target(at);
             own_part::own_part(job, at, measured, &own, series.next().unwrap_or_default())
         })
         .collect();
@@ -43,7 +44,7 @@ pub(crate) fn record(
     let mut host = host(job);
     let (mut whole, mut host_counters) = match job.is_several() {
         true => {
-            let total = total(job, measured, results, &parts, &host);
+            let total = total(job, measured, &results.all(), &parts, &host);
             for (facts, part) in facts.iter_mut().zip(parts) {
                 facts.own = Some(Box::new(part));
             }
@@ -55,8 +56,7 @@ pub(crate) fn record(
             (only, host_counters)
         }
     };
-    let everybody: Vec<&SessionResult> = results.iter().collect();
-    let phases = phases(job, measured, &everybody, &whole_series);
+    let phases = phases(job, measured, &results.all(), &whole_series);
     measured.processors.note(&mut whole.metrics, &mut host_counters);
     host.counters = host_counters;
     let mut owns = owns(job, results, whole.window.as_ref(), &phases).into_iter();
@@ -88,7 +88,7 @@ pub(crate) fn record(
 /// The workloads of the user's own, each with its part of the run where there are several.
 fn owns(
     job: &Job<'_>,
-    results: &[SessionResult],
+    results: &Results,
     window: Option<&Window>,
     phases: &[PhaseStats],
 ) -> Vec<OwnWorkload> {
@@ -96,7 +96,7 @@ fn owns(
     if all.len() < 2 {
         return all;
     }
-    let results: Vec<&SessionResult> = results.iter().collect();
+    let results = results.all();
     let mean = PhaseStats::mean_asked_per_s(phases);
     for ((place, own), side) in all.iter_mut().enumerate().zip(job.plan.sides()) {
         let ops = window.map(|window| of_workload(job, &results, place, window.work_seconds()));
@@ -130,14 +130,13 @@ fn target_facts(aim: &Aim) -> TargetFacts {
 fn total(
     job: &Job<'_>,
     measured: &Measured,
-    results: &[SessionResult],
+    all: &Handed<'_>,
     parts: &[OwnPart],
     host: &Host,
 ) -> (OwnPart, std::collections::BTreeMap<String, f64>) {
-    let all: Vec<&SessionResult> = results.iter().collect();
-    let window = total_window(&all, parts);
+    let window = total_window(all, parts);
     let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
-    let mut ops = if window.is_some() { op_stats(job, &all, work_s) } else { Default::default() };
+    let mut ops = if window.is_some() { op_stats(job, all, work_s) } else { Default::default() };
     for (name, stats) in &mut ops {
         // Each target's own counts by the time that they cover, so that the targets' rows add up.
         stats.rate_per_s = parts.iter().filter_map(|part| part.ops.get(name)).map(|own| own.rate_per_s).sum();
@@ -164,7 +163,7 @@ fn total(
     let total = OwnPart {
         sessions: job.plan.sessions(),
         reads_only: None,
-        gate: own_part::gate(measured, &all),
+        gate: own_part::gate(measured, &all.sessions),
         window,
         ops,
         metrics: figures,
@@ -173,7 +172,7 @@ fn total(
         host_counters: Default::default(),
         waits,
         series: Series::default(),
-        errors: own_part::errors(&all),
+        errors: own_part::errors(&all.sessions),
         whose: Default::default(),
         audit: Vec::new(),
     };
@@ -181,7 +180,7 @@ fn total(
 }
 
 /// The window of all targets: what adds up is added, of what lies apart the worst is kept.
-fn total_window(results: &[&SessionResult], parts: &[OwnPart]) -> Option<Window> {
+fn total_window(results: &Handed<'_>, parts: &[OwnPart]) -> Option<Window> {
     let windows: Vec<&Window> = parts.iter().map(|part| part.window.as_ref()).collect::<Option<_>>()?;
     let first = windows.first()?;
     let worst = |figure: fn(&Window) -> f64| windows.iter().map(|window| figure(window)).fold(0.0, f64::max);
@@ -189,7 +188,7 @@ fn total_window(results: &[&SessionResult], parts: &[OwnPart]) -> Option<Window>
     let late = |figure: fn(&Window) -> u32| windows.iter().map(|window| figure(window)).sum();
     Some(Window {
         seconds: sum(|window| window.seconds) / windows.len() as f64,
-        work_s: own_part::mean_work_s(results),
+        work_s: own_part::mean_work_s(&results.sessions),
         begin: first.begin.clone(),
         end: first.end.clone(),
         snapshot_us: (worst(|window| window.snapshot_us.0), worst(|window| window.snapshot_us.1)),
@@ -202,7 +201,7 @@ fn total_window(results: &[&SessionResult], parts: &[OwnPart]) -> Option<Window>
         closing_s: sum(|window| window.closing_s),
         stall_us_max: first.stall_us_max,
         late_us_max: windows.iter().filter_map(|window| window.late_us_max).reduce(f64::max),
-        think: first.think.map(|_| own_part::think(results)),
+        think: first.think.map(|_| own_part::think(&results.times())),
         hot: first.hot.map(|_| own_part::hot(results)),
     })
 }
@@ -266,9 +265,8 @@ fn status(outcome: Outcome, measured: &Measured) -> (Status, Vec<String>) {
 }
 
 /// Closes the series of a window that sessions worked in.
-pub(crate) fn end_series(measured: &Measured, results: &[SessionResult], collector: &mut Collector) {
-    let all: Vec<&SessionResult> = results.iter().collect();
-    let seconds = series_seconds(measured, &all);
+pub(crate) fn end_series(measured: &Measured, results: &Results, collector: &mut Collector) {
+    let seconds = series_seconds(measured, &results.all().sessions);
     if seconds > 0.0 {
         collector.end(seconds);
     }

@@ -1,4 +1,4 @@
-//! The series: sessions' intervals added up, with the counters of the same time beside them.
+//! The series: threads' intervals added up, with the counters of the same time beside them.
 //!
 //! Intervals are open until no session reports of them any more; then they are told to whoever keeps them, and go into an
 //! overview, which a run of any length does not make longer than a bound.
@@ -8,13 +8,13 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use dyno_record::Series;
 
+use crate::interval::Interval;
 use crate::line::{Line, Told};
-use crate::recorder::Interval;
 
-/// Adds up sessions' intervals.
+/// Adds up threads' intervals.
 pub(crate) struct Collector {
     full: Receiver<Box<Interval>>,
-    /// Where used intervals go back to, by session; a session takes them from there.
+    /// Where used intervals go back to, by thread; a thread takes them from there.
     empty: Vec<Sender<Box<Interval>>>,
     next_empty: usize,
     /// All sessions together first; behind them those of each target, where there are several.

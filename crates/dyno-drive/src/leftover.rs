@@ -8,7 +8,7 @@ use dyno_plan::DataSpec;
 use dyno_record::Touch;
 
 use crate::job::{Aim, Job};
-use crate::session::SessionResult;
+use crate::results::Results;
 
 /// How long the rows that sessions have left are counted; the count is one check of many.
 const COUNT_MAX: Duration = Duration::from_secs(10);
@@ -36,13 +36,13 @@ impl Leftover {
 }
 
 /// What the sessions of a run have left, by target.
-pub(crate) fn of_run(job: &Job<'_>, results: &[SessionResult]) -> Vec<Leftover> {
+pub(crate) fn of_run(job: &Job<'_>, results: &Results) -> Vec<Leftover> {
     if job.plan.workload.churn_pct() == 0 {
         return Vec::new();
     }
     let written = job.targets.iter().enumerate().filter(|(_, aim)| aim.reads_only.is_none());
     let left = written.map(|(at, aim)| {
-        let own = results.iter().filter(|result| result.target == at);
+        let own = results.sessions.iter().filter(|result| result.target == at);
         Leftover {
             target: Arc::clone(&aim.target),
             spec: aim.spec.clone(),

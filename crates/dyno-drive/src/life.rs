@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Counts of a session's whole life.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[repr(C)]
 pub(crate) struct Life {
     /// Operations that ended well, by number of their class.
     pub(crate) ops: Vec<u64>,

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use dyno_record::{Chunk, Merge, Overview, Part, Series, SeriesPoint};
 
+use crate::interval::Interval;
 use crate::packed::Packed;
-use crate::recorder::Interval;
 use crate::tally::Tally;
 
 /// Intervals that may be open at once where nobody reports for a long time: a server that hangs, a machine that slept.

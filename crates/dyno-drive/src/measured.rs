@@ -6,14 +6,14 @@ use dyno_record::{Placed, Series, Waits};
 use crate::job::Outcome;
 use crate::observe::Taken;
 use crate::processors::Processors;
-use crate::session::SessionResult;
+use crate::results::Results;
 use crate::vigil::Vigil;
 
 /// All that a record is made of.
 pub(crate) struct Finished {
     pub(crate) measured: Measured,
-    /// What sessions handed in.
-    pub(crate) results: Vec<SessionResult>,
+    /// What sessions and their threads handed in.
+    pub(crate) results: Results,
     /// Of all targets, then of each where there are several.
     pub(crate) series: Vec<Series>,
     pub(crate) outcome: Outcome,

@@ -18,8 +18,10 @@ use crate::marks::{Mark, Marks};
 use crate::measured::{Measured, MeasuredTarget};
 use crate::metrics;
 use crate::observe::{OWN_COMMITS, Taken};
+use crate::results::Handed;
 use crate::session::SessionResult;
 use crate::summed::{of_workload, op_stats};
+use crate::thread_result::{HotCounts, Times};
 
 /// Why figures of the whole machine are in no target's own part.
 const OF_ALL: &str = "it is of all targets together: see the total";
@@ -29,7 +31,7 @@ pub(crate) fn own_part(
     job: &Job<'_>,
     at: usize,
     measured: &Measured,
-    results: &[&SessionResult],
+    results: &Handed<'_>,
     series: Series,
 ) -> OwnPart {
     let (aim, target) = (&job.targets[at], &measured.targets[at]);
@@ -38,7 +40,8 @@ pub(crate) fn own_part(
     let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
     let ops = if window.is_some() { op_stats(job, results, work_s) } else { BTreeMap::new() };
     let classes = job.classes();
-    let mut counters = window_counters(target, results);
+    let sessions = results.sessions.as_slice();
+    let mut counters = window_counters(target, sessions);
     withhold_of_test_data(job, &mut counters);
     let host = host_delta(target, seconds);
     let waits =
@@ -59,7 +62,7 @@ pub(crate) fn own_part(
             metrics::of_scans(&mut figures, scans, aim.spec.block_size, work_s);
         }
         if let Some(think) = window.as_ref().and_then(|window| window.think) {
-            metrics::of_think(&mut figures, think.seconds, results.len() as u32, work_s);
+            metrics::of_think(&mut figures, think.seconds, sessions.len() as u32, work_s);
         }
         metrics::of_waits(&mut figures, &waits);
         match &host {
@@ -80,19 +83,19 @@ pub(crate) fn own_part(
     OwnPart {
         sessions: job.plan.sessions_of(at),
         reads_only: aim.reads_only.clone(),
-        gate: gate(measured, results),
+        gate: gate(measured, sessions),
         window,
         ops,
         metrics: figures,
         counters,
-        whole: whole(job, target, results, &classes).map(|mut whole| {
+        whole: whole(job, target, sessions, &classes).map(|mut whole| {
             withhold_of_test_data(job, &mut whole.counters);
             whole
         }),
         host_counters,
         waits,
         series,
-        errors: errors(results),
+        errors: errors(sessions),
         whose: Default::default(),
         audit: Vec::new(),
     }
@@ -188,55 +191,45 @@ fn window(
     job: &Job<'_>,
     measured: &Measured,
     target: &MeasuredTarget,
-    results: &[&SessionResult],
+    results: &Handed<'_>,
 ) -> Option<Window> {
     let begin = target.begin.as_ref()?;
-    let end_ns = target.end.as_ref().map(Taken::at_ns).or_else(|| last_edge_ns(results))?;
+    let (sessions, times) = (results.sessions.as_slice(), results.times());
+    let end_ns = target.end.as_ref().map(Taken::at_ns).or_else(|| last_edge_ns(sessions))?;
     let reading_us = |taken: &Taken| (taken.ended_ns - taken.began_ns) as f64 / 1_000.0;
-    let late = results.iter().map(|r| r.moments.late_ns_max).max().unwrap_or(0);
-    let before_ns: u64 = results.iter().map(|r| r.moments.before_ns).sum();
-    let (counted, unsure) = counted(job, results, &job.classes());
-    let busy_ns: u64 = results.iter().map(|r| r.moments.busy_ns).sum();
+    let late = times.late_ns_max;
+    let (counted, unsure) = counted(job, sessions, &job.classes());
     Some(Window {
         seconds: end_ns.saturating_sub(begin.at_ns()) as f64 / 1e9,
-        work_s: mean_work_s(results),
+        work_s: mean_work_s(sessions),
         begin: measured.begin_at.clone(),
         end: measured.end_at.clone(),
         snapshot_us: (reading_us(begin), target.end.as_ref().map_or(0.0, reading_us)),
         edge_us_max: (
-            distance_us(results, 0, target.begin_counts_ns.unwrap_or_else(|| begin.at_ns())),
-            distance_us(results, 1, end_ns),
+            distance_us(sessions, 0, target.begin_counts_ns.unwrap_or_else(|| begin.at_ns())),
+            distance_us(sessions, 1, end_ns),
         ),
-        edge_late: (sessions_late(results, 0), sessions_late(results, 1)),
+        edge_late: (sessions_late(sessions, 0), sessions_late(sessions, 1)),
         counted: target.end.as_ref().map(|_| counted),
         unsure: unsure.filter(|_| target.end.is_some()),
-        before_s: before_ns as f64 / 1e9,
-        busy_s: busy_ns as f64 / 1e9,
-        closing_s: results.iter().map(|r| r.moments.closing_ns).sum::<u64>() as f64 / 1e9,
+        before_s: times.before_ns as f64 / 1e9,
+        busy_s: times.busy_ns as f64 / 1e9,
+        closing_s: times.closing_ns as f64 / 1e9,
         stall_us_max: measured.stall_ns_max as f64 / 1_000.0,
         late_us_max: (late > 0).then_some(late as f64 / 1_000.0),
-        think: Some(think(results)).filter(|think| job.plan.workload.think_every > 0 || think.sleeps > 0),
+        think: Some(think(&times)).filter(|think| job.plan.workload.think_every > 0 || think.sleeps > 0),
         hot: (job.plan.workload.hot_spot_every > 0 || job.plan.workload.hot_schema_every > 0)
             .then(|| hot(results)),
     })
 }
 
-pub(crate) fn think(results: &[&SessionResult]) -> ThinkTime {
-    ThinkTime {
-        seconds: results.iter().map(|r| r.moments.thought_ns).sum::<u64>() as f64 / 1e9,
-        sleeps: results.iter().map(|r| r.moments.thoughts).sum(),
-    }
+pub(crate) fn think(times: &Times) -> ThinkTime {
+    ThinkTime { seconds: times.thought_ns as f64 / 1e9, sleeps: times.thoughts }
 }
 
-pub(crate) fn hot(results: &[&SessionResult]) -> HotOps {
-    let mut sum = HotOps::default();
-    for hot in results.iter().map(|r| r.hot) {
-        sum.spot += hot.spot;
-        sum.keyed += hot.keyed;
-        sum.schema += hot.schema;
-        sum.movable += hot.movable;
-    }
-    sum
+pub(crate) fn hot(results: &Handed<'_>) -> HotOps {
+    let HotCounts { spot, keyed, schema, movable } = results.hot();
+    HotOps { spot, keyed, schema, movable }
 }
 
 pub(crate) fn gate(measured: &Measured, results: &[&SessionResult]) -> Gate {

@@ -8,7 +8,7 @@ use dyno_record::{PhaseStats, Series};
 use crate::job::Job;
 use crate::measured::Measured;
 use crate::own_part::last_edge_ns;
-use crate::session::{PhaseResult, SessionResult};
+use crate::results::Handed;
 use crate::summed::phase_stats;
 
 /// Rates of counters that a phase tells where its ends are those of intervals.
@@ -29,7 +29,7 @@ const SAME: (f64, f64) = (0.01, 0.005);
 pub(crate) fn phases(
     job: &Job<'_>,
     measured: &Measured,
-    results: &[&SessionResult],
+    results: &Handed<'_>,
     series: &Series,
 ) -> Vec<PhaseStats> {
     let lead = job.plan.run.warmup.0;
@@ -37,20 +37,18 @@ pub(crate) fn phases(
         job.plan.workload.curve(lead.as_secs_f64()),
         measured.gate_opened_ns,
         measured.origin_ns,
-        last_edge_ns(results),
+        last_edge_ns(&results.sessions),
     ) else {
         return Vec::new();
     };
     let first_ns = opens_ns + lead.as_nanos() as u64;
     let seconds = |from_ns: u64, to_ns: u64| to_ns.saturating_sub(from_ns) as f64 / 1e9;
     let (late_s, end_s) = (seconds(first_ns, origin_ns), seconds(first_ns, end_ns));
-    let mut behind =
-        results.iter().filter_map(|result| result.phases.first()).map(|part| part.behind).sum::<i64>();
+    let mut behind = results.phase(0).iter().map(|part| part.behind).sum::<i64>();
     let begun = curve.stages().iter().enumerate().filter(|(_, stage)| stage.begin_s < end_s);
     begun
         .map(|(at, stage)| {
-            let parts: Vec<&PhaseResult> =
-                results.iter().filter_map(|result| result.phases.get(at + 1)).collect();
+            let parts = results.phase(at + 1);
             let until_s = stage.end_s.min(end_s);
             let asked = |s: f64| curve.arrivals(lead.as_secs_f64() + s);
             behind += parts.iter().map(|part| part.behind).sum::<i64>();

@@ -31,6 +31,12 @@ impl Rest {
         }
     }
 
+    /// Whether it may rest.
+    #[inline]
+    pub(crate) fn rests(&self) -> bool {
+        self.until_ns.is_some()
+    }
+
     /// An operation has ended well.
     #[inline]
     pub(crate) fn ended_well(&mut self) {

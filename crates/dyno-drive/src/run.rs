@@ -14,6 +14,7 @@ use crate::job::{Aim, Job, Outcome};
 use crate::leftover::{self, Leftover};
 use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::observe::{ObserverThread, SamplerThread};
+use crate::results::Results;
 use crate::thread::NO_THREAD;
 use crate::threads::Threads;
 use crate::watch::Watch;
@@ -57,7 +58,8 @@ pub fn draft(job: &Job<'_>) -> RunRecord {
     let targets = job.targets.iter().map(|_| MeasuredTarget::default()).collect();
     let measured = Measured { sessions: job.plan.sessions(), targets, ..Measured::default() };
     let nothing = Collector::new(job.targets.len(), job.series(), channel().1, Vec::new());
-    let mut draft = assemble::record(job, &measured, &[], nothing.into_series(), Outcome::Interrupted);
+    let mut draft =
+        assemble::record(job, &measured, &Results::default(), nothing.into_series(), Outcome::Interrupted);
     draft.series.interval_s = interval_s;
     draft
 }
@@ -107,7 +109,6 @@ mod tests {
 
     use super::*;
     use crate::scripted::{Act, Script, ScriptedTarget};
-    use crate::session::SessionResult;
     use crate::testing;
     use crate::watch::Unwatched;
 
@@ -163,10 +164,7 @@ mod tests {
             let plan = plan(urls, rate);
             let job = job(&plan);
             let Finished { measured, results, series, outcome } = measure(&job, &Unwatched).unwrap();
-            let read: Vec<SessionResult> = results
-                .iter()
-                .map(|result| serde_json::from_slice(&serde_json::to_vec(result).unwrap()).unwrap())
-                .collect();
+            let read: Results = serde_json::from_slice(&serde_json::to_vec(&results).unwrap()).unwrap();
             assert_eq!(read, results);
             let here = assemble::record(&job, &measured, &results, series.clone(), outcome.clone());
             let mut there = assemble::record(&job, &measured, &read, series, outcome);

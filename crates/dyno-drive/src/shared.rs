@@ -2,7 +2,7 @@
 //!
 //! Sessions look at one atomic per operation and at nothing else until it changes.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 
@@ -40,6 +40,7 @@ pub(crate) struct Shared {
     overhead: Vec<AtomicU64>,
     /// When each session last made its work visible; for ever where it always is.
     shown_ns: Vec<AtomicU64>,
+    called_in: AtomicBool,
     failure: Mutex<Option<String>>,
     sleepers: Mutex<Vec<Sleeper>>,
 }
@@ -83,6 +84,7 @@ impl Shared {
             origin_ns: AtomicU64::new(0),
             overhead: (0..targets).map(|_| AtomicU64::new(0)).collect(),
             shown_ns: publishes.iter().map(|&one| AtomicU64::new(if one { 0 } else { u64::MAX })).collect(),
+            called_in: AtomicBool::new(false),
             failure: Mutex::new(None),
             sleepers: Mutex::default(),
         }
@@ -233,6 +235,16 @@ impl Shared {
     /// Sessions that have done the operations that the plan asks of each.
     pub(crate) fn reached_ops(&self) -> u32 {
         self.reached_ops.load(Ordering::Acquire)
+    }
+
+    /// Nobody waits any more for sessions that have not ended: threads hand in what all of theirs have done so far.
+    pub(crate) fn call_in(&self) {
+        self.called_in.store(true, Ordering::Release);
+    }
+
+    /// Whether threads are to hand in what they have.
+    pub(crate) fn is_called_in(&self) -> bool {
+        self.called_in.load(Ordering::Acquire)
     }
 
     /// From now on [`Shared::wake`] wakes `sleeper`.

@@ -7,12 +7,19 @@
 use dyno_engine::{Clock, Op, OpError, Place, Session, SliceDone};
 use dyno_workload::{ClassId, Think, blocks};
 
-use crate::recorder::{PartOfSlice, Recorder, Timing};
+use crate::counts::{Counts, Timing};
+use crate::recorder::{PartOfSlice, Recorder};
 
 /// The time that a slice aims at.
 const SLICE_NS: u64 = 40_000_000;
 /// Operations in the first slice, and in the longest.
 const SLICE_OPS: (usize, usize) = (16, 16_384);
+
+/// Where a slice is counted: by its session, and by its thread.
+pub(crate) struct Recorded<'a> {
+    pub(crate) recorder: &'a mut Recorder,
+    pub(crate) counts: &'a mut Counts,
+}
 
 /// One session's slices.
 pub(crate) struct SliceLoop {
@@ -34,9 +41,10 @@ impl SliceLoop {
         session: &mut dyn Session,
         actor: &mut blocks::Actor,
         think: &mut Think,
-        recorder: &mut Recorder,
+        recorded: Recorded<'_>,
         clock: &dyn Clock,
     ) -> Result<(), Box<OpError>> {
+        let Recorded { recorder, counts } = recorded;
         let blocks::Actor { draws: draw, operator, .. } = actor;
         self.ops.clear();
         self.hot.clear();
@@ -44,7 +52,7 @@ impl SliceLoop {
         let mut drawn = 0;
         while drawn < self.len && sleep_ns.is_none() {
             let task = draw.next_task();
-            recorder.drawn(task);
+            recorder.drawn(counts, task);
             match task.place {
                 Place::Own => self.ops.push(task.op),
                 Place::First => self.hot.push(task.op),
@@ -55,15 +63,20 @@ impl SliceLoop {
         let began_ns = clock.now_ns();
         // What was done of a slice that failed is unknown, whatever the error says of its last operation.
         let own = || operator.slice(session, &self.ops, Place::Own);
-        call(&self.ops, own, recorder, clock).inspect_err(|_| draw.doubt(&self.ops))?;
-        call(&self.hot, || operator.slice(session, &self.hot, Place::First), recorder, clock)?;
+        call(&self.ops, own, (&mut *recorder, &mut *counts), clock).inspect_err(|_| draw.doubt(&self.ops))?;
+        call(
+            &self.hot,
+            || operator.slice(session, &self.hot, Place::First),
+            (&mut *recorder, &mut *counts),
+            clock,
+        )?;
         let ended_ns = clock.now_ns();
         // A slice that a sleep has cut short says nothing about how long one should be.
         if sleep_ns.is_none() {
             self.len = next_len(self.len, ended_ns - began_ns);
         }
         if let Some(length_ns) = sleep_ns {
-            recorder.think(ended_ns, think.until_ns(length_ns, began_ns, ended_ns));
+            recorder.think(counts, ended_ns, think.until_ns(length_ns, began_ns, ended_ns));
         }
         Ok(())
     }
@@ -73,7 +86,7 @@ impl SliceLoop {
 fn call(
     ops: &[Op],
     slice: impl FnOnce() -> Result<SliceDone, Box<OpError>>,
-    recorder: &mut Recorder,
+    (recorder, counts): (&mut Recorder, &mut Counts),
     clock: &dyn Clock,
 ) -> Result<(), Box<OpError>> {
     if ops.is_empty() {
@@ -92,13 +105,13 @@ fn call(
         (ClassId::INSERT, churned.0),
         (ClassId::DELETE, churned.1),
     ];
-    let mut counts = vec![0; recorder.classes().count()];
+    let mut each = vec![0; recorder.classes().count()];
     for op in ops {
-        counts[ClassId::of(*op).index()] += 1;
+        each[ClassId::of(*op).index()] += 1;
     }
     let parts: Vec<PartOfSlice> =
-        parts.into_iter().map(|(class, rows)| (class, counts[class.index()], rows)).collect();
-    recorder.slice(Timing { due_ns: began_ns, began_ns, ended_ns }, &parts, commits);
+        parts.into_iter().map(|(class, rows)| (class, each[class.index()], rows)).collect();
+    recorder.slice(counts, Timing { due_ns: began_ns, began_ns, ended_ns }, &parts, commits);
     Ok(())
 }
 

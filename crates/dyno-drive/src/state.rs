@@ -1,28 +1,28 @@
 //! One session among several on a thread: what it is doing, and what it does next.
 
+mod called;
+mod failed;
+mod rests;
+
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
 
 use dyno_engine::{Done, Duplex, OpError, Request, Session};
-use dyno_workload::{Actor, ClassId, Failed, Pace, Turn};
+use dyno_workload::{Actor, Pace, Turn};
 
-use crate::poll;
-use crate::recorder::Timing;
+use crate::counts::{Counts, Timing};
 use crate::shared::Phase;
+use crate::worker::Worker;
 use crate::worker::edges::edge_between;
-use crate::worker::{NO_OPERATION, Worker};
-
-/// How long a wait before the gate lasts before the clock is looked at.
-const PATIENCE: Duration = Duration::from_millis(1);
 
 /// A session, the worker that measures it, and where both are.
+#[repr(C)]
 pub(crate) struct SessionState {
-    pub(crate) worker: Worker,
     pub(crate) session: Box<dyn Session>,
     /// The phase whose edges lie behind it.
     phase: Phase,
     doing: Doing,
     opens_ns: u64,
+    pub(crate) worker: Worker,
     /// Where its server process last ran, if it is on this machine.
     pub(crate) processor: Option<usize>,
 }
@@ -98,35 +98,19 @@ impl SessionState {
         !matches!(self.doing, Doing::Called)
     }
 
-    /// Asks for an answer before the gate and waits for it, as long as it is not `late`. Whether it has come; what is wrong
-    /// with a connection is noticed by its first operation, and told then.
-    pub(crate) fn call(&mut self, late: &dyn Fn() -> bool) -> bool {
-        if !matches!(self.show(Doing::Called), Next::Waits) {
-            self.doing = Doing::Nothing;
-            return false;
-        }
-        while !late() {
-            if !poll::is_readable(self.socket(), PATIENCE) {
-                continue;
-            }
-            match self.heard_call() {
-                Ok(false) => {}
-                Ok(true) => return true,
-                Err(error) => {
-                    self.doing = Doing::Lost(error);
-                    return false;
-                }
-            }
-        }
-        false
-    }
-
-    fn heard_call(&mut self) -> Result<bool, Box<OpError>> {
-        let answer = duplex(self.session.as_mut()).receive()?;
-        if answer.is_some() {
-            self.doing = Doing::Nothing;
-        }
-        Ok(answer.is_some())
+    /// Looks at what an operation of it needs.
+    #[inline]
+    pub(crate) fn glance(&self) -> u64 {
+        let Worker { recorder, actor, think, pace, rest, .. } = &self.worker;
+        let effect = actor.effect();
+        u64::from(self.at_edge())
+            + self.session.overhead_commits()
+            + self.session.queued().len() as u64
+            + recorder.glance()
+            + effect.commits
+            + u64::from(think.is_on())
+            + u64::from(pace.is_open())
+            + u64::from(rest.rests())
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -148,24 +132,24 @@ impl SessionState {
     }
 
     /// Notices that the window has begun, without crossing its edge yet.
-    pub(crate) fn notice(&mut self, phase: Phase) {
+    pub(crate) fn notice(&mut self, counts: &mut Counts, phase: Phase) {
         if self.phase == Phase::Warmup && phase > Phase::Warmup && phase < Phase::Stop {
-            self.worker.begin(self.session.as_ref(), phase > Phase::Opening);
+            self.worker.begin(counts, self.session.as_ref(), phase > Phase::Opening);
         }
     }
 
     /// Goes on after a request has ended: by `phase`, and by its pace.
     #[inline]
-    pub(crate) fn go_on(&mut self, phase: Phase) -> Next {
+    pub(crate) fn go_on(&mut self, counts: &mut Counts, phase: Phase) -> Next {
         if phase != self.phase {
-            self.worker.leave_phase(self.phase, phase, self.session.as_ref());
+            self.worker.leave_phase(counts, self.phase, phase, self.session.as_ref());
             if let Some(edge) = edge_between(self.phase, phase) {
                 return self.show(Doing::Edge { edge, to: phase });
             }
             self.phase = phase;
         } else if phase != Phase::Window || self.worker.owes_visibility(phase) {
             if phase == Phase::Opening {
-                self.worker.begin(self.session.as_ref(), false);
+                self.worker.begin(counts, self.session.as_ref(), false);
             }
             if self.worker.owes_visibility(phase) {
                 if self.worker.publishes {
@@ -174,25 +158,25 @@ impl SessionState {
                 self.worker.shown(phase, self.session.as_ref());
             }
         }
-        if phase == Phase::Stop { Next::Leaves } else { self.next_op() }
+        if phase == Phase::Stop { Next::Leaves } else { self.next_op(counts) }
     }
 
     /// The next operation, if it is due; edges are left for later.
     #[inline]
-    pub(crate) fn next_op(&mut self) -> Next {
+    pub(crate) fn next_op(&mut self, counts: &mut Counts) -> Next {
         let clock = &self.worker.clock;
         if let Some(until_ns) = self.worker.rest.until(|| clock.now_ns()) {
             return Next::Sleeps(until_ns);
         }
         // Before an arrival is taken, which is not to be lost for it.
         if let Some(until_ns) = self.worker.recorder.thinks_until()
-            && self.worker.recorder.think_on(self.worker.clock.now_ns())
+            && self.worker.recorder.think_on(counts, self.worker.clock.now_ns())
         {
             return Next::Sleeps(until_ns);
         }
         let due_ns = match &mut self.worker.pace {
             Pace::Closed => {
-                self.worker.recorder.begins_at_once(self.opens_ns, || self.worker.clock.now_ns());
+                self.worker.recorder.begins_at_once(counts, self.opens_ns, || self.worker.clock.now_ns());
                 None
             }
             Pace::Open(schedule) => {
@@ -202,7 +186,7 @@ impl SessionState {
                     return Next::Sleeps(due_ns);
                 }
                 schedule.advance();
-                self.worker.recorder.begins(self.opens_ns, after_ns, now_ns);
+                self.worker.recorder.begins(counts, self.opens_ns, after_ns, now_ns);
                 Some(due_ns)
             }
         };
@@ -211,12 +195,12 @@ impl SessionState {
         *doing = actor.draw();
         let began_ns = clock.now_ns();
         let due_ns = due_ns.unwrap_or(began_ns);
-        self.begin(due_ns, began_ns)
+        self.begin(counts, due_ns, began_ns)
     }
 
     /// Begins the operation that was drawn, or begins it anew.
     #[inline]
-    fn begin(&mut self, due_ns: u64, began_ns: u64) -> Next {
+    fn begin(&mut self, counts: &mut Counts, due_ns: u64, began_ns: u64) -> Next {
         let operation = Doing::Operation {
             due_ns,
             began_ns,
@@ -232,51 +216,10 @@ impl SessionState {
             Ok(())
         });
         match (next, turn) {
-            (Next::Waits, Turn::Over) => self.ended_unasked(due_ns, began_ns),
+            (Next::Waits, Turn::Over) => self.ended_unasked(counts, due_ns, began_ns),
             (Next::Waits, Turn::Rests(ns)) => self.pause(ns),
             (next, _) => next,
         }
-    }
-
-    /// Asks for nothing for so long, in the middle of an operation; not where the run is over.
-    #[cold]
-    fn pause(&mut self, ns: u64) -> Next {
-        let Self { worker, doing, .. } = self;
-        let ns = if worker.shared.phase() == Phase::Stop { 0 } else { ns };
-        let until_ns = worker.clock.now_ns().saturating_add(ns);
-        if let Doing::Operation { rests_until_ns, .. } = doing {
-            *rests_until_ns = Some(until_ns);
-        }
-        Next::Sleeps(until_ns)
-    }
-
-    /// Until when it rests in the middle of an operation, if it does.
-    #[inline]
-    pub(crate) fn rests_until_ns(&self) -> Option<u64> {
-        match self.doing {
-            Doing::Operation { rests_until_ns, .. } => rests_until_ns,
-            _ => None,
-        }
-    }
-
-    /// Its rest is over: goes on with the operation. Whether that has ended.
-    #[cold]
-    pub(crate) fn rested(&mut self) -> Result<bool, Box<OpError>> {
-        if let Doing::Operation { rests_until_ns, .. } = &mut self.doing {
-            *rests_until_ns = None;
-        }
-        self.step(None)
-    }
-
-    /// A transaction whose conditions left nothing to ask for has ended with its begin: another one comes when others have had
-    /// their turn.
-    #[cold]
-    fn ended_unasked(&mut self, due_ns: u64, began_ns: u64) -> Next {
-        self.doing = Doing::Nothing;
-        let ended_ns = self.worker.clock.now_ns();
-        self.worker.count(Timing { due_ns, began_ns, ended_ns }, None);
-        self.worker.look_at_ops();
-        Next::Sleeps(ended_ns)
     }
 
     /// Asks for what it has done to be visible.
@@ -301,14 +244,14 @@ impl SessionState {
 
     /// Its socket has something: whether the request under way has ended with it.
     #[inline]
-    pub(crate) fn heard(&mut self) -> Result<bool, Box<OpError>> {
+    pub(crate) fn heard(&mut self, counts: &mut Counts) -> Result<bool, Box<OpError>> {
         match duplex(self.session.as_mut()).receive() {
             Ok(None) => Ok(false),
             Ok(Some(done)) => match self.doing {
-                Doing::Operation { .. } => self.step(Some(done)),
+                Doing::Operation { .. } => self.step(counts, Some(done)),
                 Doing::RollingBack(Some((due_ns, began_ns))) => {
                     self.worker.actor.again();
-                    match self.begin(due_ns, began_ns) {
+                    match self.begin(counts, due_ns, began_ns) {
                         Next::Failed(error) => Err(error),
                         Next::Waits => Ok(false),
                         Next::Sleeps(_) | Next::Leaves => Ok(self.rests_until_ns().is_none()),
@@ -325,7 +268,7 @@ impl SessionState {
 
     /// A request of the operation has ended, or a rest: sends the next one. Whether there was none, and the operation has ended.
     #[inline]
-    fn step(&mut self, done: Option<Done>) -> Result<bool, Box<OpError>> {
+    fn step(&mut self, counts: &mut Counts, done: Option<Done>) -> Result<bool, Box<OpError>> {
         let Self { doing, worker, session, .. } = self;
         let Doing::Operation { due_ns, began_ns, asked_ns, commits, commit_began_ns, .. } = doing else {
             return Ok(true);
@@ -355,7 +298,7 @@ impl SessionState {
         let timing = Timing { due_ns: *due_ns, began_ns: *began_ns, ended_ns };
         let commit_began_ns = *commit_began_ns;
         *doing = Doing::Nothing;
-        worker.count(timing, commit_began_ns);
+        worker.count(counts, timing, commit_began_ns);
         worker.look_at_ops();
         Ok(true)
     }
@@ -374,57 +317,5 @@ impl SessionState {
     fn crossed(&mut self, edge: usize, to: Phase) {
         self.worker.after_edge(edge, self.session.as_ref());
         self.phase = to;
-    }
-
-    /// Notes that the connection was lost while nothing was under way: the next request will fail with it.
-    pub(crate) fn note_lost(&mut self, error: Box<OpError>) {
-        self.doing = Doing::Lost(error);
-    }
-
-    /// The class that a failure of the request under way counts for.
-    pub(crate) fn class(&self) -> ClassId {
-        match self.doing {
-            Doing::Operation { .. } => self.worker.doing,
-            _ => NO_OPERATION,
-        }
-    }
-
-    /// Gives up the operation under way, which has failed with `error`; what that leaves to be done.
-    pub(crate) fn give_up(&mut self, error: &OpError) -> Failed {
-        match self.doing {
-            Doing::Operation { .. } => self.worker.failed_op(error),
-            _ => Failed::default(),
-        }
-    }
-
-    /// When the operation under way was due, and when it began.
-    fn since(&self) -> Option<(u64, u64)> {
-        match self.doing {
-            Doing::Operation { due_ns, began_ns, .. } => Some((due_ns, began_ns)),
-            _ => None,
-        }
-    }
-
-    /// Rolls back what an operation has begun that failed, which begins anew then if it `may_again`.
-    pub(crate) fn roll_back(&mut self, may_again: bool) -> Next {
-        let again = self.since().filter(|_| may_again);
-        self.send(Doing::RollingBack(again), |_, session| session.send(Request::Rollback))
-    }
-
-    /// Begins the operation anew that failed.
-    pub(crate) fn again(&mut self) -> Next {
-        let Some((due_ns, began_ns)) = self.since() else { return Next::Waits };
-        self.worker.actor.again();
-        self.begin(due_ns, began_ns)
-    }
-
-    /// Goes on after a failure: an operation is given up, an edge counts as crossed.
-    pub(crate) fn recovered(&mut self) {
-        match std::mem::replace(&mut self.doing, Doing::Nothing) {
-            Doing::Edge { edge, to } => self.crossed(edge, to),
-            Doing::Showing(phase) => self.worker.shown(phase, self.session.as_ref()),
-            Doing::Called => self.start(),
-            _ => {}
-        }
     }
 }

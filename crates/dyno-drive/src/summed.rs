@@ -1,4 +1,4 @@
-//! Operations of all sessions added up, class by class.
+//! Operations of all threads added up, class by class.
 //!
 //! Histograms are added, never percentiles.
 
@@ -9,7 +9,8 @@ use dyno_record::{ALL, Histogram, OpStats};
 use dyno_workload::ClassId;
 
 use crate::job::Job;
-use crate::session::{ClassResult, PhaseResult, SessionResult};
+use crate::results::Handed;
+use crate::thread_result::{ClassResult, PhaseResult};
 
 /// Why operations have no time of their own on the server drive.
 const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";
@@ -18,7 +19,7 @@ const UNSEEN: &str =
     "where the end of the update and of its commit arrived together, the commit has no time of its own";
 
 /// Figures of every class that did something, and of `all`.
-pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) -> BTreeMap<String, OpStats> {
+pub(crate) fn op_stats(job: &Job<'_>, results: &Handed<'_>, seconds: f64) -> BTreeMap<String, OpStats> {
     let open: Vec<bool> = job.plan.sides().map(|side| side.is_open()).collect();
     let server = job.plan.workload.drive == Drive::Server;
     let mut by_name = BTreeMap::new();
@@ -44,7 +45,7 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) 
     let mut stats = all.stats(seconds, open.contains(&true));
     if server {
         stats.untimed = Some(UNTIMED.to_owned());
-        let busy_us: f64 = results.iter().map(|r| r.moments.busy_ns as f64 / 1_000.0).sum();
+        let busy_us = results.times().busy_ns as f64 / 1_000.0;
         let mean = (stats.count > 0).then(|| busy_us / stats.count as f64);
         (stats.service_us.mean, stats.response_us.mean) = (mean, mean);
     }
@@ -53,8 +54,8 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) 
 }
 
 /// What the classes of the workload at `place` did together.
-pub(crate) fn of_workload(job: &Job<'_>, results: &[&SessionResult], place: usize, seconds: f64) -> OpStats {
-    let classes = results.iter().map(|result| &result.classes[..]).collect::<Vec<_>>();
+pub(crate) fn of_workload(job: &Job<'_>, results: &Handed<'_>, place: usize, seconds: f64) -> OpStats {
+    let classes: Vec<&[ClassResult]> = results.threads.iter().map(|result| &result.classes[..]).collect();
     workload_stats(job, &classes, place, seconds)
 }
 
@@ -67,8 +68,8 @@ fn workload_stats(job: &Job<'_>, results: &[&[ClassResult]], place: usize, secon
     all.stats(seconds, is_open)
 }
 
-/// The operations that were due in one part of a schedule, over its own seconds: of each class and of all, and of each workload where there are
-/// several.
+/// The operations that were due in one part of a schedule, over its own seconds: of each class and of all, and of each workload
+/// where there are several.
 pub(crate) fn phase_stats(
     job: &Job<'_>,
     parts: &[&PhaseResult],
@@ -89,7 +90,7 @@ pub(crate) fn phase_stats(
     (by_name, each.map(|place| workload_stats(job, &results, place, seconds)).collect())
 }
 
-/// One class over all sessions.
+/// One class over all threads.
 #[derive(Default)]
 struct Summed {
     count: u64,
@@ -101,8 +102,8 @@ struct Summed {
 }
 
 impl Summed {
-    fn of_class(results: &[&SessionResult], class: ClassId) -> Self {
-        Self::of(results.iter().filter_map(|result| result.classes.get(class.index())))
+    fn of_class(results: &Handed<'_>, class: ClassId) -> Self {
+        Self::of(results.threads.iter().filter_map(|result| result.classes.get(class.index())))
     }
 
     fn of<'a>(all: impl Iterator<Item = &'a ClassResult>) -> Self {

@@ -1,34 +1,39 @@
 //! The sessions' threads, seen from the coordinator: started together, woken together, and never waited for without end.
 
+mod start;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dyno_engine::{Interrupter, Target};
-use dyno_plan::{Connect, Drive, Length, Side, Workload};
+use dyno_engine::Interrupter;
+use dyno_plan::{Length, Side};
 use dyno_record::Placed;
 use dyno_workload::{Pace, Think};
 
-use crate::affinity::{Affinity, ThreadAffinity};
+use crate::affinity::Affinity;
 use crate::collector::Collector;
+use crate::counts::Counts;
 use crate::descriptors;
 use crate::job::Job;
 use crate::looks::Looks;
-use crate::multiplex;
 use crate::observe::Taken;
 use crate::phased;
 use crate::prepared::Prepared;
 use crate::recorder::Recorder;
 use crate::rest::Rest;
+use crate::results::Results;
 use crate::session::SessionResult;
-use crate::shared::{Phase, Shared, Sleeper};
-use crate::thread::{NO_THREAD, STACK_BYTES};
+use crate::shared::{Phase, Shared};
+use crate::thread::NO_THREAD;
+use crate::thread_result::ThreadResult;
 use crate::worker::{Message, NO_OPERATION, Worker};
 
 /// How long a session that was broken off may take to notice.
 const BROKEN_OFF_S_MAX: f64 = 5.0;
+/// How long a thread may take to hand in what it has counted, where it still has sessions that do not answer.
+const CALLED_IN_S_MAX: f64 = 0.5;
 
 /// The threads of a run, and the sessions that they lead.
 pub(crate) struct Threads {
@@ -43,6 +48,10 @@ pub(crate) struct Threads {
     messages: Receiver<Message>,
     interrupters: BTreeMap<u32, Arc<dyn Interrupter>>,
     ended: BTreeMap<u32, Box<SessionResult>>,
+    /// Threads that hand in what they have counted, those that have, and what that is.
+    counting: u32,
+    counted: u32,
+    counts: Vec<ThreadResult>,
 }
 
 impl Threads {
@@ -66,8 +75,8 @@ impl Threads {
         let (tell, messages) = channel();
         let (full, filled) = channel();
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
-        let alone = alone(job, &target_of);
-        let shared_threads = shared_threads(job, sessions - alone);
+        let alone = start::alone(job, &target_of);
+        let shared_threads = start::shared_threads(job, sessions - alone);
         let affinity = Arc::new(Affinity::of(shared_threads, plan.run.placement));
         let mut threads = Self {
             shared: Arc::clone(&shared),
@@ -78,26 +87,31 @@ impl Threads {
             messages,
             interrupters: BTreeMap::new(),
             ended: BTreeMap::new(),
+            counting: 0,
+            counted: 0,
+            counts: Vec::new(),
         };
         let classes = Arc::new(job.classes());
         let curve = plan.workload.curve(plan.run.warmup.0.as_secs_f64()).map(Arc::new);
         let ends_ns = phased::ends_ns(plan);
-        let mut empties = Vec::with_capacity(sessions as usize);
+        let mut empties = Vec::new();
+        let size = (job.targets.len(), classes.count());
+        let mut counts = || {
+            let (empty, emptied) = channel();
+            empties.push(empty);
+            Counts::new(size, ends_ns.clone(), interval_ns, full.clone(), emptied)
+        };
         let prepared = Prepared::of(job, &target_of).unwrap_or_else(|reason| {
             shared.fail(reason);
             threads.sessions = 0;
             Prepared::default()
         });
         let workers = (0..threads.sessions).map(|number| {
-            let (empty, emptied) = channel();
-            empties.push(empty);
             let at = target_of[number as usize];
             let aim = &job.targets[at];
             let (place, within) = plan.side_of(number);
             let side = sides[place];
-            let recorder =
-                Recorder::new(at, Arc::clone(&classes), side.is_open(), interval_ns, full.clone(), emptied)
-                    .in_phases(ends_ns.clone(), side.phased);
+            let recorder = Recorder::new(at, Arc::clone(&classes), side.is_open(), side.phased);
             let (setup, actor) = prepared.session(job, at, number);
             Worker {
                 target: Arc::clone(&aim.target),
@@ -134,18 +148,20 @@ impl Threads {
             }
         });
         let workers: Vec<Worker> = workers.collect();
-        let (multiplexed, alone): (Vec<_>, Vec<_>) =
-            workers.into_iter().partition(|worker| leads_several(&plan.workload, worker.target.as_ref()));
-        let mut started = 0;
-        let all = start_shared(multiplexed, &affinity, &shared, &mut started)
-            .and_then(|()| start_own(alone, &shared, &mut started));
+        let (multiplexed, alone): (Vec<_>, Vec<_>) = workers
+            .into_iter()
+            .partition(|worker| start::leads_several(&plan.workload, worker.target.as_ref()));
+        let mut started = start::Started::default();
+        let all = start::start_shared(multiplexed, &mut counts, &affinity, &shared, &mut started)
+            .and_then(|()| start::start_own(alone, &mut counts, &shared, &mut started));
+        threads.counting = started.threads;
         if let Err(error) = all {
             let hint = descriptors::too_few(&error).unwrap_or_else(|| NO_THREAD.to_owned());
             shared.fail(format!(
                 "no thread could be started for session {} of {sessions}: {error} (hint: {hint})",
-                started + 1
+                started.sessions + 1
             ));
-            threads.sessions = started;
+            threads.sessions = started.sessions;
         }
         (threads, Collector::new(job.targets.len(), job.series(), filled, empties))
     }
@@ -170,6 +186,10 @@ impl Threads {
             }
             Message::Ended(number, result) => {
                 self.ended.insert(number, result);
+            }
+            Message::Counted(results) => {
+                self.counted += 1;
+                self.counts.extend(results);
             }
         }
     }
@@ -212,78 +232,27 @@ impl Threads {
         if hanging.iter().any(|number| self.interrupters.contains_key(number)) {
             self.wait_ended(now_s() + BROKEN_OFF_S_MAX, now_s, &|| false);
         }
+        if self.counted < self.counting && self.shared.opens_ns().is_some() {
+            self.shared.call_in();
+            self.shared.wake();
+            self.wait_ended(now_s() + CALLED_IN_S_MAX, now_s, &|| false);
+        }
         hanging
     }
 
     fn wait_ended(&mut self, until_s: f64, now_s: &dyn Fn() -> f64, impatient: &dyn Fn() -> bool) {
-        while self.ended() < self.sessions && now_s() < until_s && !impatient() {
+        let is_waiting = |threads: &Self| match threads.shared.is_called_in() {
+            true => threads.counted < threads.counting,
+            false => threads.ended() < threads.sessions || threads.counted < threads.counting,
+        };
+        while is_waiting(self) && now_s() < until_s && !impatient() {
             self.listen(Duration::from_millis(20));
         }
     }
 
     /// What the sessions measured; those that never answered are missing.
-    pub(crate) fn into_results(self) -> Vec<SessionResult> {
-        self.ended.into_values().map(|result| *result).collect()
+    pub(crate) fn into_results(self) -> Results {
+        let sessions = self.ended.into_values().map(|result| *result).collect();
+        Results { sessions, threads: self.counts }
     }
-}
-
-/// Whether one thread can lead several sessions on `target`.
-///
-/// A slice of the server drive is long, so nothing is saved there; and opening a connection is not done in two halves.
-fn leads_several(workload: &Workload, target: &dyn Target) -> bool {
-    target.capabilities().duplex && workload.drive != Drive::Server && workload.connect == Connect::Session
-}
-
-/// Sessions that need a thread of their own, when session `n` goes to the target at `target_of[n]`.
-fn alone(job: &Job<'_>, target_of: &[usize]) -> u32 {
-    let workload = &job.plan.workload;
-    let several: Vec<bool> =
-        job.targets.iter().map(|aim| leads_several(workload, aim.target.as_ref())).collect();
-    target_of.iter().filter(|at| !several[**at]).count() as u32
-}
-
-/// Threads that lead `sessions` which can share one.
-fn shared_threads(job: &Job<'_>, sessions: u32) -> usize {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = job.plan.run.threads.map_or_else(processors, |threads| threads as usize);
-    threads.min(sessions as usize)
-}
-
-fn start_shared(
-    workers: Vec<Worker>,
-    affinity: &Arc<Affinity>,
-    shared: &Arc<Shared>,
-    started: &mut u32,
-) -> std::io::Result<()> {
-    if workers.is_empty() {
-        return Ok(());
-    }
-    let threads = affinity.threads();
-    let mut by_thread: Vec<Vec<Worker>> = (0..threads).map(|_| Vec::new()).collect();
-    for (index, worker) in workers.into_iter().enumerate() {
-        by_thread[index % threads].push(worker);
-    }
-    for (index, workers) in by_thread.into_iter().enumerate() {
-        let affinity = ThreadAffinity { thread: index, all: Arc::clone(affinity) };
-        let sessions = workers.len() as u32;
-        spawn(format!("dyno-shared-{index}"), multiplex::prepare(workers, affinity, shared)?)?;
-        *started += sessions;
-    }
-    Ok(())
-}
-
-fn start_own(workers: Vec<Worker>, shared: &Arc<Shared>, started: &mut u32) -> std::io::Result<()> {
-    for worker in workers {
-        let name = format!("dyno-{}", worker.setup.number);
-        let (target, mut worker) = (Arc::clone(&worker.target), Some(worker));
-        let body = move || target.within(&mut || worker.take().into_iter().for_each(Worker::run));
-        let handle = spawn(name, body)?;
-        shared.enlist(Sleeper::Thread(handle.thread().clone()));
-        *started += 1;
-    }
-    Ok(())
-}
-
-fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body)
 }

@@ -114,7 +114,47 @@ impl Schedule {
             }
         }
     }
+
+    /// Moves on to the first arrival that is due at `end_ns` after the gate or later: how many lie before that. Of as many as a
+    /// second cannot count one by one it is told within moments.
+    pub fn pass(&mut self, end_ns: u64) -> u64 {
+        let (mut passed, end_s) = (0, end_ns as f64 / 1e9);
+        let (at, end, step) = match &self.phased {
+            None => (self.next_after_ns, end_ns as f64, self.gap_ns),
+            Some(phased) => (phased.arrivals, phased.curve.arrivals(end_s), phased.sessions),
+        };
+        // Far from the end by counting in the schedule's own measure, in which arrivals are evenly spaced or Poisson's; near it
+        // moment by moment, where rounding would decide.
+        let near = end - step - end.abs() * NEAR;
+        let mut reached = at;
+        if self.poisson {
+            while reached < near {
+                reached += exponential(&mut self.rng) * step;
+                passed += 1;
+            }
+        } else if at < near {
+            let steps = ((near - at) / step).floor();
+            (reached, passed) = (at + steps * step, steps as u64);
+        }
+        if passed > 0 {
+            match &mut self.phased {
+                None => self.next_after_ns = reached,
+                Some(phased) => {
+                    phased.arrivals = reached;
+                    self.next_after_ns = phased.due_ns();
+                }
+            }
+        }
+        while self.due_ns() < end_ns {
+            self.advance();
+            passed += 1;
+        }
+        passed
+    }
 }
+
+/// What rounding may make of a sum of arrivals, as a share of it.
+const NEAR: f64 = 1e-9;
 
 /// A draw from the exponential distribution with mean 1, by inversion.
 fn exponential(rng: &mut Xoshiro256PlusPlus) -> f64 {
@@ -234,6 +274,41 @@ mod tests {
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean - 1.0).abs() < 5.0 / (gaps.len() as f64).sqrt(), "mean gap {mean}");
         assert!((variance - 1.0).abs() < 5.0 * (8.0 / gaps.len() as f64).sqrt(), "variance {variance}");
+    }
+
+    #[test]
+    fn arrivals_that_are_passed_are_as_many_as_would_have_come() {
+        const PHASES: [&str; 4] =
+            ["ramp 0..4000/s 10s", "hold 0/s 5s", "hold 50/s 4s", "sine 0..900/s period 3s for 9s"];
+        let second = 1_000_000_000;
+        for (arrivals, sessions) in [(Arrivals::Constant, 1), (Arrivals::Constant, 7), (Arrivals::Poisson, 3)]
+        {
+            for number in 0..sessions {
+                let flat =
+                    Workload { rate: Some(Rate(700.0)), arrivals, seed: Some(1), ..Workload::default() };
+                let Pace::Open(flat) = Pace::new(&flat, flat.rate, number, (number, sessions)) else {
+                    panic!()
+                };
+                for schedule in [flat, phased(arrivals, &PHASES, number, sessions)] {
+                    let (mut jumps, mut each) = (schedule.clone(), schedule);
+                    for end_ns in
+                        [0, second, 3 * second + 7, 11 * second, 16 * second, 20 * second, 29 * second]
+                    {
+                        let one_by_one = until(each.clone(), end_ns);
+                        one_by_one.iter().for_each(|_| each.advance());
+                        assert_eq!(
+                            jumps.pass(end_ns),
+                            one_by_one.len() as u64,
+                            "until {end_ns} of {arrivals:?}"
+                        );
+                        assert!(jumps.due_ns().abs_diff(each.due_ns()) <= 1, "{end_ns}");
+                    }
+                }
+            }
+        }
+        // One by one this would take hours.
+        let mut many = phased(Arrivals::Constant, &["hold 1000000/s 24h"], 0, 1);
+        assert_eq!(many.pass(86_401 * second), 86_401_000_000);
     }
 
     #[test]

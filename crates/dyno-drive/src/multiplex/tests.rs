@@ -64,7 +64,7 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
         overhead_before: 0,
         ops_wanted: None,
         rest: Default::default(),
-        recorder: Box::new(Recorder::new(0, classes, false, 1_000_000_000, channel().0, channel().1)),
+        recorder: Box::new(Recorder::new(0, classes, false, false)),
         shared: Arc::clone(shared),
         looks: Arc::default(),
         clock: Arc::clone(clock) as Arc<dyn Clock>,
@@ -79,6 +79,9 @@ fn multiplexer(clock: &Arc<Moving>, paced: bool) -> Multiplexer {
     let bell = Arc::new(Bell::new().unwrap());
     Multiplexer {
         states: vec![Some(state(clock, &shared))],
+        counts: Counts::new((1, 16), None, 1_000_000_000, channel().0, channel().1),
+        handed_in: false,
+        messages: channel().0,
         left: 1,
         turn: 0,
         due: BinaryHeap::new(),

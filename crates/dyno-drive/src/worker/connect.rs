@@ -3,12 +3,14 @@
 use dyno_engine::{ErrorClass, OpError, Session, TargetError};
 
 use super::{Ended, Worker};
+use crate::counts::Counts;
 
 impl Worker {
     /// Opens a connection, which is part of the operation's time, does the operation's steps on it, and closes it. What the
     /// operation did is booked by the server afterwards.
     pub(super) fn connected(
         &mut self,
+        counts: &mut Counts,
         session: &mut dyn Session,
         due_ns: Option<u64>,
         began_ns: u64,
@@ -16,14 +18,14 @@ impl Worker {
         let done = match session.reconnect() {
             Ok(()) => {
                 let ended_ns = self.clock.now_ns();
-                self.recorder.connected(ended_ns, ended_ns - began_ns);
-                self.steps(session, due_ns, began_ns)
+                self.recorder.connected(counts, ended_ns, ended_ns - began_ns);
+                self.steps(counts, session, due_ns, began_ns)
             }
-            Err(error) => self.give_up(session, &not_connected(&error)).map(|_| ()),
+            Err(error) => self.give_up(counts, session, &not_connected(&error)).map(|_| ()),
         };
         let closes_ns = self.clock.now_ns();
         session.disconnect();
-        self.recorder.closed(closes_ns, self.clock.now_ns());
+        self.recorder.closed(counts, closes_ns, self.clock.now_ns());
         done
     }
 }

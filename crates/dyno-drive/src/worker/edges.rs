@@ -4,6 +4,7 @@ use dyno_engine::Session;
 use dyno_plan::Connect;
 
 use super::{Ended, NO_OPERATION, Worker};
+use crate::counts::Counts;
 use crate::life::Life;
 use crate::looks::Look;
 use crate::marks::{Mark, REFRESH_NS};
@@ -31,29 +32,35 @@ pub(crate) fn open_edge(phase: Phase) -> Option<usize> {
 
 impl Worker {
     /// Crosses the edge between two phases, if there is one.
-    pub(super) fn cross(&mut self, session: &mut dyn Session, from: Phase, to: Phase) -> Result<(), Ended> {
-        self.leave_phase(from, to, session);
+    pub(super) fn cross(
+        &mut self,
+        counts: &mut Counts,
+        session: &mut dyn Session,
+        from: Phase,
+        to: Phase,
+    ) -> Result<(), Ended> {
+        self.leave_phase(counts, from, to, session);
         let Some(edge) = edge_between(from, to) else { return Ok(()) };
-        self.make_visible(session)?;
+        self.make_visible(counts, session)?;
         self.after_edge(edge, session);
         Ok(())
     }
 
-    fn make_visible(&mut self, session: &mut dyn Session) -> Result<(), Ended> {
+    fn make_visible(&mut self, counts: &mut Counts, session: &mut dyn Session) -> Result<(), Ended> {
         if self.setup.connect == Connect::Transaction {
             // It was when the connection of the last operation was closed.
             return Ok(());
         }
         match session.edge() {
             Ok(()) => Ok(()),
-            Err(error) => self.recover(session, NO_OPERATION, &error),
+            Err(error) => self.recover(counts, session, NO_OPERATION, &error),
         }
     }
 
     /// The last operation in a phase has ended: what it means for what counts from now on.
-    pub(crate) fn leave_phase(&mut self, from: Phase, to: Phase, session: &dyn Session) {
+    pub(crate) fn leave_phase(&mut self, counts: &mut Counts, from: Phase, to: Phase, session: &dyn Session) {
         if from <= Phase::Opening && to < Phase::Stop {
-            self.begin(session, to > Phase::Opening);
+            self.begin(counts, session, to > Phase::Opening);
         }
         if let Some(edge) = open_edge(from) {
             let mark = self.mark(session);
@@ -63,14 +70,14 @@ impl Worker {
         }
         if self.recorder.is_counting() && to >= Phase::Closing {
             let now_ns = self.clock.now_ns();
-            self.recorder.end(now_ns);
+            self.recorder.end(counts, now_ns);
             self.recorder.moments.edge_ns[1] = Some(now_ns);
         }
     }
 
     /// From the window's begin on, which is announced a moment before, what this session does counts. `now` or when that
     /// moment has come.
-    pub(crate) fn begin(&mut self, session: &dyn Session, now: bool) {
+    pub(crate) fn begin(&mut self, counts: &mut Counts, session: &dyn Session, now: bool) {
         let origin_ns = self.shared.origin_ns();
         if self.recorder.is_counting() || (!now && self.clock.now_ns() < origin_ns) {
             return;
@@ -85,7 +92,7 @@ impl Worker {
             let life = Life { overhead_commits, ..life };
             self.recorder.marks[0].visible(Mark { at_ns: origin_ns, life }, false);
         }
-        self.recorder.begin(origin_ns);
+        self.recorder.begin(counts, origin_ns);
     }
 
     fn mark(&self, session: &dyn Session) -> Mark {
@@ -114,7 +121,7 @@ impl Worker {
     /// Lets the coordinator know of transactions that were no operations.
     pub(crate) fn tell_overhead(&mut self, session: &dyn Session) {
         let overhead = session.overhead_commits();
-        self.shared.add_overhead(self.recorder.target, overhead.saturating_sub(self.overhead_told));
+        self.shared.add_overhead(self.recorder.target(), overhead.saturating_sub(self.overhead_told));
         self.overhead_told = overhead;
     }
 
@@ -142,15 +149,20 @@ impl Worker {
     }
 
     /// Between two operations in a phase that asks for more than working on.
-    pub(super) fn see_to(&mut self, session: &mut dyn Session, phase: Phase) -> Result<(), Ended> {
+    pub(super) fn see_to(
+        &mut self,
+        counts: &mut Counts,
+        session: &mut dyn Session,
+        phase: Phase,
+    ) -> Result<(), Ended> {
         if phase == Phase::Opening {
-            self.begin(session, false);
+            self.begin(counts, session, false);
         }
         if !self.owes_visibility(phase) {
             return Ok(());
         }
         if self.publishes {
-            self.make_visible(session)?;
+            self.make_visible(counts, session)?;
         }
         self.shown(phase, session);
         Ok(())

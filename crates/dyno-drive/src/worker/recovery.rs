@@ -4,6 +4,7 @@ use dyno_engine::{ErrorClass, OpError, Request, Session};
 use dyno_workload::{ClassId, Failed};
 
 use super::{Ended, NO_OPERATION, Worker};
+use crate::counts::Counts;
 use crate::shared::Phase;
 
 /// How long a session whose connection was lost tries to get a new one.
@@ -21,14 +22,19 @@ impl Worker {
 
     /// Rolls back what the operation has begun that has failed with `error`; whether it begins anew.
     #[cold]
-    pub(super) fn give_up(&mut self, session: &mut dyn Session, error: &OpError) -> Result<bool, Ended> {
+    pub(super) fn give_up(
+        &mut self,
+        counts: &mut Counts,
+        session: &mut dyn Session,
+        error: &OpError,
+    ) -> Result<bool, Ended> {
         let Failed { is_open, may_again } = self.failed_op(error);
         match may_again {
             true => self.recorder.retried(error),
-            false => self.recover(session, self.doing, error)?,
+            false => self.recover(counts, session, self.doing, error)?,
         }
         if is_open && let Err(error) = session.ask(Request::Rollback) {
-            return self.recover(session, NO_OPERATION, &error).map(|()| false);
+            return self.recover(counts, session, NO_OPERATION, &error).map(|()| false);
         }
         if may_again {
             self.actor.again();
@@ -51,12 +57,13 @@ impl Worker {
     /// Counts a failure and makes the session able to go on, if that can be.
     pub(super) fn recover(
         &mut self,
+        counts: &mut Counts,
         session: &mut dyn Session,
         class: ClassId,
         error: &OpError,
     ) -> Result<(), Ended> {
         let now_ns = self.clock.now_ns();
-        self.recorder.failed(class, error, now_ns);
+        self.recorder.failed(counts, class, error, now_ns);
         self.hope(error, now_ns)?;
         match error.class {
             ErrorClass::Retryable => Ok(()),

@@ -237,6 +237,19 @@ fn a_session_that_hangs_is_broken_off_and_the_run_is_invalid() {
 const SEEN_OPS: u64 = 20_000;
 
 /// A run of three sessions for a minute, of which the second panics in an operation of the window.
+#[test]
+fn what_others_on_its_thread_did_is_kept_where_a_session_never_answers() {
+    let scene = Scene::new().duplex().sessions(3).script(|session, number, _| match (session, number) {
+        (1, 200) => Act::Hang,
+        _ => Act::Take(0),
+    });
+    let record = scene.run();
+    assert_eq!(record.status, Status::Invalid, "{:?}", record.reasons);
+    assert!(record.reasons[0].contains("1 sessions did not end"), "{:?}", record.reasons);
+    let all = &record.ops["all"];
+    assert!(all.count > 400 && all.service_us.count == all.count, "{all:?}");
+}
+
 fn panicking(scene: Scene) -> (RunRecord, f64) {
     let began = std::time::Instant::now();
     let measuring = Arc::new(AtomicBool::new(false));

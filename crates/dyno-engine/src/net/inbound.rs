@@ -7,8 +7,11 @@ use std::ops::Range;
 use super::socket::Sink;
 use super::wire::{Protocol, WireError};
 
-/// Room for what one operation sends back, so that one `read` takes all of it.
-const START_BYTES: usize = 16 * 1024;
+/// Room at first, for the answer to a small operation: thousands of sessions have a buffer each.
+const START_BYTES: usize = 2 * 1024;
+/// Room for what one operation sends back, so that one `read` takes all of it, grows up to this with the answers that come; beyond it
+/// with the messages that do not fit.
+const ROOM_BYTES: usize = 16 * 1024;
 
 /// One message: its tag, and where its body is until the next [`Inbound::fill`].
 pub type Message = (u8, Range<usize>);
@@ -19,6 +22,8 @@ pub struct Inbound<P> {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    /// The last `read` would have taken more.
+    is_tight: bool,
     protocol: PhantomData<P>,
 }
 
@@ -26,7 +31,7 @@ impl<P: Protocol> Inbound<P> {
     /// An empty buffer.
     #[expect(clippy::new_without_default, reason = "it allocates")]
     pub fn new() -> Self {
-        Self { buffer: vec![0; START_BYTES], start: 0, end: 0, protocol: PhantomData }
+        Self { buffer: vec![0; START_BYTES], start: 0, end: 0, is_tight: false, protocol: PhantomData }
     }
 
     /// Cuts off the next message if all of it is here.
@@ -55,6 +60,14 @@ impl<P: Protocol> Inbound<P> {
     }
 
     #[cold]
+    fn widen(&mut self) {
+        self.is_tight = false;
+        if self.buffer.len() < ROOM_BYTES {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+    }
+
+    #[cold]
     fn make_room(&mut self) {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
@@ -70,6 +83,9 @@ impl<P: Protocol> Sink for Inbound<P> {
     fn fill(&mut self, source: &mut impl Read) -> io::Result<()> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
+            if self.is_tight {
+                self.widen();
+            }
         } else if self.end == self.buffer.len() {
             self.make_room();
         }
@@ -78,6 +94,7 @@ impl<P: Protocol> Sink for Inbound<P> {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) => {
                     self.end += count;
+                    self.is_tight |= self.end == self.buffer.len();
                     return Ok(());
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -119,6 +136,28 @@ mod tests {
                 return messages;
             }
         }
+    }
+
+    #[test]
+    fn room_grows_with_the_answers() {
+        let message = |bytes: u32| [&b"x"[..], &bytes.to_be_bytes(), &vec![b'.'; bytes as usize]].concat();
+        let mut inbound = Inbound::<Plain>::new();
+        let mut reads = |answer: &[u8]| {
+            let (mut source, mut reads, mut left) = (answer, 0, 5);
+            while left > 0 {
+                inbound.fill(&mut source).unwrap();
+                reads += 1;
+                while inbound.cut().unwrap().is_some() {
+                    left -= 1;
+                }
+            }
+            reads
+        };
+        assert_eq!(reads(&message(100).repeat(5)), 1);
+        let several = message(2_000).repeat(5);
+        let grown: Vec<usize> = (0..5).map(|_| reads(&several)).collect();
+        assert!(grown[0] > 2 && grown[4] == 1, "{grown:?}");
+        assert!(inbound.buffer.len() <= ROOM_BYTES);
     }
 
     proptest! {

@@ -8,6 +8,9 @@ use super::inbound::{Inbound, Message};
 use super::socket::{Sink as _, Stream};
 use super::wire::{Protocol, WireError};
 
+/// Room for what is sent, at first.
+const OUT_BYTES: usize = 1024;
+
 /// A stream, what has arrived on it, and what is to be sent.
 #[derive(Debug)]
 pub struct Line<P> {
@@ -22,7 +25,7 @@ pub struct Line<P> {
 impl<P: Protocol> Line<P> {
     /// A line on which nothing was said yet.
     pub fn new(stream: Stream) -> Self {
-        Self { stream, inbound: Inbound::new(), out: Vec::with_capacity(16 * 1024) }
+        Self { stream, inbound: Inbound::new(), out: Vec::with_capacity(OUT_BYTES) }
     }
 
     /// Sends what is in `out` and empties it.

@@ -96,10 +96,10 @@ impl Actor {
         *class = place;
         let transaction = &transactions[usize::from(*class)];
         *retries_left = transaction.retries;
-        *is_piped = *pipelines && transaction.pipeline;
+        let was_piped = std::mem::replace(is_piped, *pipelines && transaction.pipeline);
         let code = &program.codes[usize::from(*class)];
         draws.draw(&code.drawn, &mut state.keys, &mut state.hold);
-        state.begin(code);
+        state.begin(code, was_piped);
         ClassId::operation(*first_class + *class)
     }
 
@@ -112,7 +112,7 @@ impl Actor {
         self.retries_left -= 1;
         self.state.keys.turn_to(self.number);
         self.state.keys.skip();
-        self.state.begin(&self.program.codes[usize::from(self.class)]);
+        self.state.begin(&self.program.codes[usize::from(self.class)], self.is_piped);
         true
     }
 
@@ -328,6 +328,9 @@ impl Actor {
     #[inline]
     pub fn think_ns(&self) -> u64 {
         let (low, high) = self.own.transactions[usize::from(self.class)].think_ns;
-        low + self.state.keys.rest(high - low + 1)
+        match high {
+            0 => 0,
+            _ => low + self.state.keys.rest(high - low + 1),
+        }
     }
 }

@@ -107,13 +107,15 @@ impl State {
     }
 
     #[inline]
-    pub(super) fn begin(&mut self, code: &Code) {
+    pub(super) fn begin(&mut self, code: &Code, was_piped: bool) {
         for &(slot, held) in &code.read {
             self.hold.held[usize::from(slot)] = held;
         }
         (self.next, self.turns, self.asked, self.outcome) = (0, 0, None, NOTHING);
         (self.is_open, self.has_written) = (false, false);
-        self.pipe.clear();
+        if was_piped {
+            self.pipe.clear();
+        }
     }
 
     /// The transaction of the database is committed.

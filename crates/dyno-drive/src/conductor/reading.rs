@@ -1,0 +1,109 @@
+//! Reading the counters of all targets, for bounded times.
+
+use std::time::Duration;
+
+use dyno_record::Counters;
+
+use super::Conductor;
+use super::beat::BEAT;
+use crate::job::Outcome;
+use crate::metrics;
+use crate::observe::Taken;
+use crate::threads::Threads;
+
+/// The longest wait for a snapshot. Reading takes milliseconds of processor time, but where sessions keep more server
+/// processes busy than there are processors, the one that reads has been seen to stand in the run queue for seconds
+/// without running once (Linux 6.18, load 70 on 2 processors), while sessions, which sleep often, went on.
+const SNAPSHOT_S_MAX: f64 = 30.0;
+/// The same once the user has asked to stop.
+const SNAPSHOT_STOPPED_S_MAX: f64 = 2.0;
+/// How long counters may take to settle after the last session has gone, and the pause between two looks.
+const SETTLE_S: (f64, f64) = (5.0, 0.1);
+
+impl Conductor<'_> {
+    /// Reads all counters of all targets, or fails with the first that cannot be read. `edge_of` each target, whose snapshot
+    /// it is.
+    pub(super) fn all_snapshots(
+        &mut self,
+        threads: &mut Threads,
+        edge_of: &dyn Fn(usize) -> Option<usize>,
+    ) -> Result<Vec<Taken>, Outcome> {
+        let cancel = &self.job.cancel;
+        let outcome =
+            |reason| if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Failed(reason) };
+        self.snapshots(Some(threads), edge_of).into_iter().collect::<Result<_, _>>().map_err(outcome)
+    }
+
+    /// Reads the counters of all targets at the same time, or says why that cannot be. Never waits longer than
+    /// [`SNAPSHOT_S_MAX`].
+    pub(super) fn snapshots(
+        &mut self,
+        mut threads: Option<&mut Threads>,
+        edge_of: &dyn Fn(usize) -> Option<usize>,
+    ) -> Vec<Result<Taken, String>> {
+        self.watchers.iter().enumerate().for_each(|(at, watcher)| watcher.request(edge_of(at)));
+        let mut until_s = self.now_s() + SNAPSHOT_S_MAX;
+        let mut all = Vec::with_capacity(self.watchers.len());
+        for at in 0..self.watchers.len() {
+            let answer = loop {
+                let answer = self.watchers[at].answer(BEAT);
+                self.beat();
+                if let Some(answer) = answer {
+                    break answer;
+                }
+                let stopped = self.job.cancel.is_cancelled();
+                if stopped {
+                    until_s = until_s.min(self.now_s() + SNAPSHOT_STOPPED_S_MAX);
+                }
+                if self.now_s() >= until_s {
+                    let within = if stopped { SNAPSHOT_STOPPED_S_MAX } else { SNAPSHOT_S_MAX };
+                    break Err(self.watchers[at].lose(&format!(
+                        "the database did not answer the observer within {within} s: its server process waits for a processor or \
+                         for a lock"
+                    )));
+                }
+                if let Some(threads) = threads.as_deref_mut() {
+                    threads.listen(Duration::ZERO);
+                }
+            };
+            all.push(answer);
+        }
+        all
+    }
+
+    /// Notes that time has passed as it should, or how long it did not.
+    pub(super) fn beat(&mut self) {
+        let Some(last_ns) = self.last_beat_ns else { return };
+        let now_ns = self.now_ns();
+        let stall_ns = (now_ns - last_ns).saturating_sub(BEAT.as_nanos() as u64);
+        self.measured.stall_ns_max = self.measured.stall_ns_max.max(stall_ns);
+        self.last_beat_ns = Some(now_ns);
+    }
+
+    /// Reads the counters until they stand still: servers book what a session did a moment after it has gone. Nothing of a
+    /// target that cannot be read.
+    pub(super) fn settle(&mut self) -> Vec<Option<Taken>> {
+        let until_s = self.now_s() + SETTLE_S.0;
+        let mut last = self.snapshots(None, &|_| None);
+        loop {
+            if last.iter().all(Result::is_err) {
+                return last.iter().map(|_| None).collect();
+            }
+            let pause_until_s = self.now_s() + SETTLE_S.1;
+            while self.now_s() < pause_until_s {
+                std::thread::park_timeout(Duration::from_secs_f64(SETTLE_S.1));
+            }
+            let next = self.snapshots(None, &|_| None);
+            let still = |(last, next): (&Result<Taken, String>, &Result<Taken, String>)| match (last, next) {
+                (Ok(last), Ok(next)) => {
+                    metrics::stands_still(&Counters::between(&last.database, &next.database))
+                }
+                _ => true,
+            };
+            if last.iter().zip(&next).all(still) || self.now_s() >= until_s {
+                return next.into_iter().map(Result::ok).collect();
+            }
+            last = next;
+        }
+    }
+}

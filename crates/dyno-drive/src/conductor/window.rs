@@ -1,0 +1,131 @@
+//! The window itself, interval by interval.
+
+use std::time::Duration;
+
+use dyno_plan::Length;
+
+use super::Conductor;
+use super::beat::BEAT;
+use crate::collector::Collector;
+use crate::intervals;
+use crate::job::Outcome;
+use crate::observe::Taken;
+use crate::threads::Threads;
+use crate::watch::{Event, Live};
+
+/// Share of an interval for which its counters wait for sessions to make visible what they did in it.
+const INTERVAL_LAG_SHARE: u64 = 4;
+/// How often it looks whether sessions have made their work visible.
+const SHOWN_LOOK: Duration = Duration::from_millis(2);
+
+impl Conductor<'_> {
+    pub(super) fn window(&mut self, threads: &mut Threads, collector: &mut Collector) -> Result<(), Outcome> {
+        let origin_ns = self.measured.origin_ns.expect("a window has an origin");
+        let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
+        let end_ns = match self.job.plan.run.length() {
+            // Phases go by the gate, as arrivals do: a window that begins a moment late does not move them.
+            Length::Time(time) if !self.job.plan.workload.phases.is_empty() => {
+                let warm_ns = self.job.plan.run.warmup.0.as_nanos() as u64;
+                self.measured.gate_opened_ns.unwrap_or(origin_ns) + warm_ns + time.0.as_nanos() as u64
+            }
+            Length::Time(time) => origin_ns + time.0.as_nanos() as u64,
+            Length::Ops(_) => u64::MAX,
+        };
+        let mut index = 0;
+        loop {
+            let tick_ns = origin_ns + (index + 1) * interval_ns;
+            while self.now_ns() < tick_ns.min(end_ns) {
+                self.look(threads)?;
+                if threads.shared.reached_ops() == threads.leading {
+                    // A session that came late to the begin may have done all of its work since the last look.
+                    return self.opened(threads);
+                }
+                self.opened(threads)?;
+                let left = Duration::from_nanos(tick_ns.min(end_ns).saturating_sub(self.now_ns()));
+                threads.listen(BEAT.min(left));
+                self.beat();
+                collector.drain_unless(&|| self.now_ns() >= tick_ns.min(end_ns));
+            }
+            if tick_ns >= end_ns {
+                return self.opened(threads);
+            }
+            self.wait_shown(threads, tick_ns, interval_ns);
+            let taken = self.all_snapshots(threads, &|_| None)?;
+            for (target, taken) in self.measured.targets.iter_mut().zip(&taken) {
+                target.vigil.see(taken);
+            }
+            let (next_ns, clock) = (tick_ns + interval_ns, &self.job.clock);
+            collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
+            self.note_interval(threads, collector, index as usize, taken, tick_ns);
+            self.tell(threads, collector, index as usize, origin_ns, end_ns);
+            self.tell_series(collector);
+            // A machine that was asleep has missed ticks: their points stay, without counters.
+            index = (self.now_ns().saturating_sub(origin_ns) / interval_ns).max(index + 1);
+        }
+    }
+
+    /// Waits until sessions have made visible what they did up to the end of an interval; for a part of the next at most.
+    pub(super) fn wait_shown(&mut self, threads: &mut Threads, tick_ns: u64, interval_ns: u64) {
+        let patience_s = (interval_ns / INTERVAL_LAG_SHARE) as f64 / 1e9;
+        let until_s = self.now_s() + patience_s;
+        while !threads.shared.all_shown(tick_ns) && self.now_s() < until_s {
+            threads.listen(SHOWN_LOOK);
+            self.beat();
+        }
+    }
+
+    /// Notes the rates of an interval that ended at `until_ns`, when its counters were `taken`.
+    pub(super) fn note_interval(
+        &mut self,
+        threads: &Threads,
+        collector: &mut Collector,
+        index: usize,
+        taken: Vec<Taken>,
+        until_ns: u64,
+    ) {
+        let taken = threads.with_overhead(taken);
+        let (previous, since_ns) = std::mem::replace(&mut self.previous, (taken, until_ns));
+        let seconds = until_ns.saturating_sub(since_ns) as f64 / 1e9;
+        let blind = std::mem::replace(&mut self.blind, self.opening);
+        let metrics = intervals::of_intervals(self.job, &previous, &self.previous.0, seconds, blind);
+        collector.note_metrics(index, metrics);
+    }
+
+    /// Tells how the run goes when the interval at `index` has just ended. Of that one some sessions have not reported yet, so
+    /// the figures are those of the one before.
+    pub(super) fn tell(
+        &self,
+        threads: &Threads,
+        collector: &mut Collector,
+        index: usize,
+        origin_ns: u64,
+        end_ns: u64,
+    ) {
+        let interval_s = self.job.plan.observe.interval.0.as_secs_f64();
+        let complete = index.checked_sub(1);
+        let (ops, p50_us, p99_us) = complete.map_or((0, None, None), |index| collector.peek(index));
+        let elapsed_s = self.now_ns().saturating_sub(origin_ns) as f64 / 1e9;
+        let total_s = (end_ns != u64::MAX).then(|| (end_ns - origin_ns) as f64 / 1e9);
+        let done = match total_s {
+            Some(total_s) => elapsed_s / total_s,
+            None => f64::from(threads.shared.reached_ops()) / f64::from(threads.leading),
+        };
+        self.watch.event(&Event::Interval(Live {
+            elapsed_s,
+            total_s,
+            done: done.min(1.0),
+            until_s: complete.map(|index| (index + 1) as f64 * interval_s),
+            ops_per_s: ops as f64 / interval_s,
+            p50_us,
+            p99_us,
+            errors: collector.errors(),
+        }));
+    }
+
+    /// Tells of the series what nothing changes any more.
+    pub(super) fn tell_series(&self, collector: &mut Collector) {
+        let told = collector.take_told();
+        told.last.into_iter().for_each(|chunk| self.watch.event(&Event::Final(chunk)));
+        told.late.into_iter().for_each(|chunk| self.watch.event(&Event::Late(chunk)));
+    }
+}

@@ -1,0 +1,151 @@
+//! What the sessions of one thread did in the interval of the series that is under way, on its way to the collector.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use crate::tally::Tally;
+
+/// What the sessions of one thread did on one target in one interval of the series, or a part of that.
+#[derive(Debug)]
+pub(crate) struct Interval {
+    /// The place of the target.
+    pub(crate) target: usize,
+    pub(crate) index: u64,
+    pub(crate) ops: u64,
+    pub(crate) errors: u64,
+    pub(crate) latency: Tally,
+}
+
+impl Interval {
+    pub(crate) fn new(target: usize) -> Self {
+        Self { target, index: 0, ops: 0, errors: 0, latency: Tally::coarse() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ops == 0 && self.errors == 0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ops = 0;
+        self.errors = 0;
+        self.latency.clear();
+    }
+}
+
+/// The interval under way, target by target.
+#[derive(Debug)]
+pub(crate) struct UnderWay {
+    length_ns: u64,
+    origin_ns: u64,
+    index: u64,
+    begin_ns: u64,
+    #[expect(clippy::vec_box, reason = "each changes places with one that comes back")]
+    by_target: Vec<Box<Interval>>,
+    full: Sender<Box<Interval>>,
+    empty: Receiver<Box<Interval>>,
+}
+
+impl UnderWay {
+    /// Of intervals of so many ns, for so many targets. They go to `full`, and may come back empty.
+    pub(crate) fn new(
+        targets: usize,
+        length_ns: u64,
+        full: Sender<Box<Interval>>,
+        empty: Receiver<Box<Interval>>,
+    ) -> Self {
+        let by_target = (0..targets).map(|target| Box::new(Interval::new(target))).collect();
+        Self { length_ns, origin_ns: 0, index: 0, begin_ns: 0, by_target, full, empty }
+    }
+
+    /// The window has begun at `origin_ns`; each session notices it by itself.
+    pub(crate) fn open(&mut self, origin_ns: u64) {
+        if self.origin_ns != origin_ns {
+            self.origin_ns = origin_ns;
+            self.aim(origin_ns);
+        }
+    }
+
+    /// The end of the interval that `at_ns` lies in.
+    pub(crate) fn end_ns(&self, at_ns: u64) -> u64 {
+        self.origin_ns + (self.number(at_ns) + 1) * self.length_ns
+    }
+
+    fn number(&self, at_ns: u64) -> u64 {
+        at_ns.saturating_sub(self.origin_ns) / self.length_ns
+    }
+
+    fn aim(&mut self, at_ns: u64) {
+        self.index = self.number(at_ns);
+        self.begin_ns = self.origin_ns + self.index * self.length_ns;
+        self.by_target.iter_mut().for_each(|interval| interval.index = self.index);
+    }
+
+    /// Lets `note` count in the interval of `target` what has ended at `ended_ns`.
+    #[inline]
+    pub(crate) fn note(&mut self, target: usize, ended_ns: u64, note: impl FnOnce(&mut Interval)) {
+        if ended_ns.wrapping_sub(self.begin_ns) >= self.length_ns {
+            if ended_ns < self.begin_ns {
+                let mut late = self.empty(target);
+                late.index = self.number(ended_ns);
+                note(&mut late);
+                return self.send(late);
+            }
+            self.move_on(ended_ns);
+        }
+        note(&mut self.by_target[target]);
+    }
+
+    #[cold]
+    fn move_on(&mut self, ended_ns: u64) {
+        self.flush();
+        self.aim(ended_ns);
+    }
+
+    /// Sends what there is of the current interval on its way.
+    pub(crate) fn flush(&mut self) {
+        for target in 0..self.by_target.len() {
+            if !self.by_target[target].is_empty() {
+                let mut next = self.empty(target);
+                next.index = self.index;
+                let full = std::mem::replace(&mut self.by_target[target], next);
+                self.send(full);
+            }
+        }
+    }
+
+    /// An empty one, a used one if there is: that may have been another target's.
+    fn empty(&self, target: usize) -> Box<Interval> {
+        let mut next = self.empty.try_recv().unwrap_or_else(|_| Box::new(Interval::new(target)));
+        next.target = target;
+        next
+    }
+
+    fn send(&self, full: Box<Interval>) {
+        // The collector is gone only when the run is over; nobody reads the series then.
+        let _ = self.full.send(full);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn what_is_noted_late_goes_to_the_interval_in_which_it_ended() {
+        let ((full, filled), (back, empty)) = (channel(), channel());
+        back.send(Box::new(Interval::new(0))).unwrap();
+        let mut under_way = UnderWay::new(2, 100, full, empty);
+        under_way.open(1_000);
+        let op = |interval: &mut Interval| interval.ops += 1;
+        for (target, ended_ns) in [(0, 1_001), (1, 1_099), (0, 1_100), (0, 1_350), (1, 1_099), (1, 1_399)] {
+            under_way.note(target, ended_ns, op);
+        }
+        assert_eq!((under_way.end_ns(1_099), under_way.end_ns(1_100)), (1_100, 1_200));
+        // Another session notices only now that the window has begun.
+        under_way.open(1_000);
+        under_way.flush();
+        let sent: Vec<_> = filled.try_iter().map(|one| (one.target, one.index, one.ops)).collect();
+        assert_eq!(sent, [(0, 0, 1), (1, 0, 1), (0, 1, 1), (1, 0, 1), (0, 3, 1), (1, 3, 1)]);
+    }
+}
