@@ -107,11 +107,11 @@ impl MySession {
         {
             self.ready.prepared(id.index(), &statement.sql)?;
         }
-        let Self { ready: Ready { connection, statements, columns, .. }, texts, setup, .. } = self;
+        let Self { ready: Ready { connection, statements, is_text, columns, .. }, texts, setup, .. } = self;
         let mut awaited = Column::default();
         let (asked, bytes) = match request {
             Request::Execute(id, values) => {
-                let Some((template, column)) = statements.get_mut(id.index()) else {
+                let Some((message, column)) = statements.get_mut(id.index()) else {
                     return Err(WireError::Undone(unknown(id)));
                 };
                 awaited = *column;
@@ -122,7 +122,7 @@ impl MySession {
                     }
                     _ => Asked::Statement(id.index()),
                 };
-                (asked, template.bind(values).map_err(WireError::Undone)?)
+                (asked, message.bind(values).map_err(WireError::Undone)?)
             }
             Request::Begin(isolation) => (Asked::Begin, texts.begin(isolation)),
             Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
@@ -134,7 +134,7 @@ impl MySession {
             }
         };
         self.asked = asked;
-        self.reply = Reply::to(awaited);
+        self.reply = Reply::to(awaited).written(*is_text);
         connection.line.send_bytes(bytes)
     }
 
