@@ -57,9 +57,9 @@ pub(crate) struct Worker {
     /// How long it then shows nothing by itself.
     pub(crate) held_back_ns: u64,
     /// Transactions that were no operations, as last told to the coordinator.
-    pub(crate) overhead_told: u64,
+    pub(crate) overhead_told: i64,
     /// The same before the operation that it does, or did last, as long as nothing counts.
-    pub(crate) overhead_before: u64,
+    pub(crate) overhead_before: i64,
     pub(crate) ops_wanted: Option<u64>,
     pub(crate) rest: Rest,
     pub(crate) recorder: Box<Recorder>,
@@ -397,6 +397,10 @@ impl Worker {
                 Ok(None) => {}
                 Err(error) => self.recorder.failed(NO_OPERATION, &error, self.clock.now_ns()),
             }
+        }
+        if !self.publishes && self.actor.blocks().is_none() && self.setup.connect == Connect::Session {
+            // What the server has counted for the last operations, which nobody knows of a procedure; a lost one tells nothing.
+            let _ = session.edge();
         }
         self.recorder.life.overhead_commits = session.overhead_commits();
     }

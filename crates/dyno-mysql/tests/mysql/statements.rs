@@ -415,16 +415,18 @@ fn commits_are_those_that_the_server_counts() {
             let mut session = target.session(&setup(statements)).unwrap();
             let mut observer = target.observer(&spec).unwrap();
             let [update, ver, look] = [first, first + 1, first + 2];
-            let mut did = |rounds: u64| {
+            let mut did = |rounds: i64| {
                 session.edge().unwrap();
-                let begin =
-                    (observer.snapshot().unwrap(), observer.own_commits() + session.overhead_commits());
+                let begin = (
+                    observer.snapshot().unwrap(),
+                    observer.own_commits().cast_signed() + session.overhead_commits(),
+                );
                 let mut ask = |request| session.ask(request).unwrap();
                 for _ in 0..rounds {
                     let write = Request::Execute(StatementId(update), &[Value::Int(1), Value::Int(7)]);
                     let read = Request::Execute(StatementId(ver), &[Value::Int(7)]);
                     let looks = Request::Execute(StatementId(look), &[]);
-                    // Two, one, none, none, one alone, and a look that is not counted.
+                    // Two, one, none, one that the server does not count, one alone, and a look that is not counted.
                     for request in
                         [Request::Begin(Isolation::Platform), write, read, looks, write, Request::Commit]
                     {
@@ -442,16 +444,16 @@ fn commits_are_those_that_the_server_counts() {
                 }
                 // Before it has told at an edge, and behind it.
                 let unasked = observer.snapshot().unwrap();
-                let own = observer.own_commits() + session.overhead_commits() - begin.1;
+                let own = observer.own_commits().cast_signed() + session.overhead_commits() - begin.1;
                 let moved = Counters::between(&begin.0, &unasked);
-                let commits = moved.get(Counter::Commits).unwrap() as u64;
-                assert_eq!(commits - own, 3 * rounds, "{own} beside them");
-                assert_eq!(moved.own[&Counter::Commits] as u64, commits, "nobody else's");
+                let commits = moved.get(Counter::Commits).unwrap();
+                assert_eq!(commits - own, 4 * rounds, "{own} beside them");
+                assert_eq!(moved.own[&Counter::Commits], commits, "nobody else's");
                 session.edge().unwrap();
                 let told = observer.snapshot().unwrap();
-                let own = observer.own_commits() + session.overhead_commits() - begin.1;
-                let commits = Counters::between(&begin.0, &told).get(Counter::Commits).unwrap() as u64;
-                assert_eq!(commits - own, 3 * rounds, "{own} beside them");
+                let own = observer.own_commits().cast_signed() + session.overhead_commits() - begin.1;
+                let commits = Counters::between(&begin.0, &told).get(Counter::Commits).unwrap();
+                assert_eq!(commits - own, 4 * rounds, "{own} beside them");
             };
             // What is met for the first time is looked up in the dictionary.
             did(1);
