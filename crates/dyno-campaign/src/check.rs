@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dyno_engine::advice::advice;
 use dyno_engine::{DataState, Target, Work};
-use dyno_plan::{Commit, Plan};
+use dyno_plan::{Commit, Plan, Protocol};
 use dyno_record::{Advice, Identity, Severity};
 
 use crate::error::Error;
@@ -64,7 +64,8 @@ pub fn check_deep(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     let one = |reached: &Reached| {
         let advice = {
             let target = reached.target.as_ref();
-            reached.named(conformance::check(target, plan.data.block_size, &commits(lead, target)))?
+            let (commits, protocols) = (commits(lead, target), protocols(lead, target));
+            reached.named(conformance::check(target, plan.data.block_size, &commits, protocols))?
         };
         Ok(Checked::of(reached, advice))
     };
@@ -75,6 +76,11 @@ pub fn check_deep(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
 fn commits(lead: &Lead<'_>, target: &dyn Target) -> Vec<Commit> {
     let chosen = lead.engines.specs.named(target.engine()).map_or(&[][..], |engine| engine.commits);
     [Commit::Wait].into_iter().chain(chosen.iter().copied()).collect()
+}
+
+/// Ways in which statements can come to the engine of `target`, beside being prepared.
+fn protocols(lead: &Lead<'_>, target: &dyn Target) -> &'static [Protocol] {
+    lead.engines.specs.named(target.engine()).map_or(&[], |engine| engine.protocols)
 }
 
 /// Everything that one target and its data say about the plan.

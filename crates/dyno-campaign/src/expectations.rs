@@ -7,7 +7,7 @@ use dyno_drive::{Lesson, Stop};
 use dyno_engine::patience::Asked;
 use dyno_engine::{Cancel, MonotonicClock, TargetError, TargetErrorKind};
 use dyno_plan::{DataSpec, Plan};
-use dyno_record::{Expected, Learned};
+use dyno_record::{Expected, Learned, Transactions};
 use dyno_workload::own::Own;
 
 use crate::event::{Event, Warning};
@@ -88,6 +88,7 @@ fn learn(
         connect: plan.workload.connect,
         clock: Arc::new(MonotonicClock::default()),
         time: TIME_MAX.min(plan.run.warmup.0 / SHARE_OF_WARMUP) / owns.len() as u32,
+        singly: counting.transactions == Transactions::Statements,
         stop: stop.clone(),
         spec: spec.clone(),
     };

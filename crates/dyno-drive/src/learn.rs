@@ -20,6 +20,10 @@ use crate::prepared::pipelines;
 const PARTS: usize = 5;
 /// Transactions of a part at most.
 const TRANSACTIONS_MAX: u64 = 1_000;
+/// Transactions of a class after each of whose requests the server is asked what it has counted, where it counts each statement.
+const SINGLY: usize = 4;
+/// Requests of one transaction that are looked at so.
+const SINGLY_REQUESTS_MAX: usize = 100;
 /// Tries of a transaction that conflicts with somebody.
 const TRIES_MAX: u32 = 10;
 
@@ -56,6 +60,8 @@ pub struct Lesson {
     pub clock: Arc<dyn Clock>,
     /// How long all of it may take, about.
     pub time: Duration,
+    /// Whether the server counts each statement as a transaction, so that a session has to know what each costs.
+    pub singly: bool,
     /// Whether it is to end.
     pub stop: Stop,
 }
@@ -152,7 +158,12 @@ impl Lesson {
                 .edge()
                 .map_err(|error| TargetError::database(format!("learning what transactions do: {error}")))?;
         }
-        observer.snapshot()
+        let mut snapshot = observer.snapshot()?;
+        if let Some(Reading::Value(commits)) = snapshot.portable.get_mut(&Counter::Commits) {
+            // The first looks may meet things for the first time, and look them up.
+            *commits = commits.saturating_sub(observer.own_commits());
+        }
+        Ok(snapshot)
     }
 
     fn class(
@@ -169,8 +180,13 @@ impl Lesson {
             return Ok(Err("the run was stopped".to_owned()));
         }
         // The first one finds nothing in the caches: not of the statements, and not of the data.
-        if let Err(why) = self.transaction(place, actor, session)? {
+        if let Err(why) = self.transaction(place, actor, session, 0)? {
             return Ok(Err(why));
+        }
+        for _ in 0..if self.singly { SINGLY } else { 0 } {
+            if let Err(why) = self.transaction(place, actor, session, SINGLY_REQUESTS_MAX)? {
+                return Ok(Err(why));
+            }
         }
         let mut before = self.look(session, observer)?;
         for _ in 0..PARTS {
@@ -180,7 +196,7 @@ impl Lesson {
                 if self.stop.cancel.is_cancelled() {
                     return Ok(Err("the run was stopped".to_owned()));
                 }
-                if let Err(why) = self.transaction(place, actor, session)? {
+                if let Err(why) = self.transaction(place, actor, session, 0)? {
                     return Ok(Err(why));
                 }
                 transactions += 1;
@@ -196,7 +212,7 @@ impl Lesson {
         Ok(Ok(learned(&parts)))
     }
 
-    /// Does one transaction of the class at `place` to its end; why it does not come to one, though it conflicts with nobody for long.
+    /// Does one transaction of the class at `place` to its end, and shows what each of its first requests has done, so many; why it does not come to one, though it conflicts with nobody for long.
     ///
     /// # Errors
     /// The session is of no more use: a transaction may be open.
@@ -205,12 +221,13 @@ impl Lesson {
         place: usize,
         actor: &mut Actor,
         session: &mut dyn Session,
+        singly: usize,
     ) -> Result<Result<(), String>, TargetError> {
         if self.connect == Connect::Session {
-            return Self::steps(place, actor, session);
+            return Self::steps(place, actor, session, singly);
         }
         session.reconnect()?;
-        let done = Self::steps(place, actor, session);
+        let done = Self::steps(place, actor, session, singly);
         session.disconnect();
         done
     }
@@ -219,9 +236,13 @@ impl Lesson {
         place: usize,
         actor: &mut Actor,
         session: &mut dyn Session,
+        mut singly: usize,
     ) -> Result<Result<(), String>, TargetError> {
         actor.draw_of(place);
         let (mut last, mut tries) = (None, 1);
+        if singly > 0 {
+            session.edge().map_err(|error| unable(&error))?;
+        }
         loop {
             let asked = actor.advance(last, |request| session.ask(request)).and_then(|done| match done {
                 Turn::Asked(done) => {
@@ -233,6 +254,10 @@ impl Lesson {
             let error = match asked {
                 Ok(Turn::Over) => return Ok(Ok(())),
                 Ok(Turn::Asked(done)) => {
+                    if singly > 0 {
+                        singly -= 1;
+                        session.edge().map_err(|error| unable(&error))?;
+                    }
                     last = Some(done);
                     continue;
                 }
@@ -243,7 +268,6 @@ impl Lesson {
                 }
                 Err(error) => error,
             };
-            let unable = |error: &OpError| TargetError::database(error.to_string());
             let failed = actor.failed(error.class);
             if error.class != ErrorClass::Retryable {
                 return Err(unable(&error));
@@ -257,6 +281,10 @@ impl Lesson {
             (last, tries) = (None, tries + 1);
         }
     }
+}
+
+fn unable(error: &OpError) -> TargetError {
+    TargetError::database(error.to_string())
 }
 
 /// How far those counters moved that both snapshots have.

@@ -17,7 +17,7 @@ pub(crate) struct Life {
     pub(crate) transactions: u64,
     pub(crate) errors: u64,
     pub(crate) verified: (u64, u64),
-    pub(crate) overhead_commits: u64,
+    pub(crate) overhead_commits: i64,
 }
 
 impl Life {

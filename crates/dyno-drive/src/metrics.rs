@@ -240,8 +240,8 @@ pub(crate) fn stands_still(moved: &Counters) -> bool {
 pub(crate) fn between(begin: &Taken, end: &Taken) -> Counters {
     let mut counters = Counters::between(&begin.database, &end.database);
     leave_out_fallen(&mut counters, &end.database);
-    let overhead = end.overhead.saturating_sub(begin.overhead);
-    *counters.native.entry(crate::observe::OWN_COMMITS.to_owned()).or_default() += overhead as f64;
+    let overhead = end.overhead - begin.overhead;
+    crate::observe::add_overhead(&mut counters.native, overhead);
     counters
 }
 

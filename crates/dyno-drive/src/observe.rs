@@ -22,6 +22,16 @@ use crate::panics::caught;
 /// Transactions of observer and sampler, beside the native counters.
 pub const OWN_COMMITS: &str = "dyno.own_commits";
 
+/// Those of them that the database counts for sessions beside their operations.
+pub(crate) const SESSION_COMMITS: &str = "dyno.session_commits";
+
+/// Adds to `native` counters what sessions did beside their operations.
+pub(crate) fn add_overhead(native: &mut BTreeMap<String, f64>, overhead: i64) {
+    for name in [OWN_COMMITS, SESSION_COMMITS] {
+        *native.entry(name.to_owned()).or_default() += overhead as f64;
+    }
+}
+
 /// Different waits, and different others, that samples tell apart at most: programs may have the number of their process in
 /// their name, and a run may last for weeks.
 const NAMES_MAX: usize = 1_000;
@@ -39,7 +49,7 @@ pub(crate) struct Taken {
     /// The time of day then, RFC 3339 in UTC.
     pub(crate) at: String,
     /// Transactions of sessions, so far, that were no operations; filled in by the coordinator for intervals.
-    pub(crate) overhead: u64,
+    pub(crate) overhead: i64,
 }
 
 impl Taken {

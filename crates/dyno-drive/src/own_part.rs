@@ -17,7 +17,7 @@ use crate::life::Life;
 use crate::marks::{Mark, Marks};
 use crate::measured::{Measured, MeasuredTarget};
 use crate::metrics;
-use crate::observe::{OWN_COMMITS, Taken};
+use crate::observe::{Taken, add_overhead};
 use crate::results::Handed;
 use crate::session::SessionResult;
 use crate::summed::{of_workload, op_stats};
@@ -141,7 +141,7 @@ fn done_between(job: &Job<'_>, from: &Mark, to: &Mark, classes: &Classes) -> Cou
         commits: to.commits.saturating_sub(from.commits),
         transactions: job.is_own().then(|| to.transactions.saturating_sub(from.transactions)),
         errors: to.errors.saturating_sub(from.errors),
-        beside: to.overhead_commits.saturating_sub(from.overhead_commits),
+        beside: (to.overhead_commits - from.overhead_commits).max(0).cast_unsigned(),
     }
 }
 
@@ -255,12 +255,12 @@ fn window_counters(target: &MeasuredTarget, results: &[&SessionResult]) -> Count
     target.vigil.tell_window(&mut counters);
     let overhead = |result: &&SessionResult| match &result.marks {
         [Marks { low: Some(begin), .. }, Marks { low: Some(end), .. }] => {
-            end.life.overhead_commits.saturating_sub(begin.life.overhead_commits)
+            end.life.overhead_commits - begin.life.overhead_commits
         }
         _ => 0,
     };
-    let overhead: u64 = results.iter().map(overhead).sum();
-    *counters.native.entry(OWN_COMMITS.to_owned()).or_default() += overhead as f64;
+    let overhead: i64 = results.iter().map(overhead).sum();
+    add_overhead(&mut counters.native, overhead);
     counters
 }
 
@@ -288,7 +288,7 @@ fn whole(
     }
     let mut counters = Counters::between(&begin.database, &end.database);
     target.vigil.tell_whole(&mut counters);
-    *counters.native.entry(OWN_COMMITS.to_owned()).or_default() += life.overhead_commits as f64;
+    add_overhead(&mut counters.native, life.overhead_commits);
     Some(Whole {
         ops: by_name(classes, &life.ops),
         rows_read: life.rows[Touch::Read as usize],

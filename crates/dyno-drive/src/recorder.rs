@@ -169,7 +169,7 @@ impl Recorder {
     }
 
     /// Where this session stands at `now_ns`, when it has run `overhead_commits` transactions that were no operations.
-    pub(crate) fn mark(&self, now_ns: u64, overhead_commits: u64) -> Mark {
+    pub(crate) fn mark(&self, now_ns: u64, overhead_commits: i64) -> Mark {
         Mark { at_ns: now_ns, life: Life { overhead_commits, ..self.life.clone() } }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Sessions look at one atomic per operation and at nothing else until it changes.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 
@@ -37,7 +37,7 @@ pub(crate) struct Shared {
     reached_ops: AtomicU32,
     origin_ns: AtomicU64,
     /// Transactions of sessions that were no operations, target by target.
-    overhead: Vec<AtomicU64>,
+    overhead: Vec<AtomicI64>,
     /// When each session last made its work visible; for ever where it always is.
     shown_ns: Vec<AtomicU64>,
     called_in: AtomicBool,
@@ -82,7 +82,7 @@ impl Shared {
             at_edge: [AtomicU32::new(0), AtomicU32::new(0)],
             reached_ops: AtomicU32::new(0),
             origin_ns: AtomicU64::new(0),
-            overhead: (0..targets).map(|_| AtomicU64::new(0)).collect(),
+            overhead: (0..targets).map(|_| AtomicI64::new(0)).collect(),
             shown_ns: publishes.iter().map(|&one| AtomicU64::new(if one { 0 } else { u64::MAX })).collect(),
             called_in: AtomicBool::new(false),
             failure: Mutex::new(None),
@@ -197,7 +197,7 @@ impl Shared {
     }
 
     /// A session of the target at `target` has run so many transactions that were no operations.
-    pub(crate) fn add_overhead(&self, target: usize, commits: u64) {
+    pub(crate) fn add_overhead(&self, target: usize, commits: i64) {
         if let Some(sum) = self.overhead.get(target) {
             sum.fetch_add(commits, Ordering::AcqRel);
         }
@@ -223,7 +223,7 @@ impl Shared {
     }
 
     /// Transactions of the sessions of a target, so far, that were no operations.
-    pub(crate) fn overhead(&self, target: usize) -> u64 {
+    pub(crate) fn overhead(&self, target: usize) -> i64 {
         self.overhead.get(target).map_or(0, |sum| sum.load(Ordering::Acquire))
     }
 

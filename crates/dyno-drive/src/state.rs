@@ -104,7 +104,7 @@ impl SessionState {
         let Worker { recorder, actor, think, pace, rest, .. } = &self.worker;
         let effect = actor.effect();
         u64::from(self.at_edge())
-            + self.session.overhead_commits()
+            + self.session.overhead_commits().cast_unsigned()
             + self.session.queued().len() as u64
             + recorder.glance()
             + effect.commits

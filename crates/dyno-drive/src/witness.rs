@@ -238,7 +238,7 @@ impl Session for WitnessedSession {
         self.inner.slices().is_some().then_some(self as &mut dyn Slices)
     }
 
-    fn overhead_commits(&self) -> u64 {
+    fn overhead_commits(&self) -> i64 {
         self.inner.overhead_commits()
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use dyno_engine::{Clock, Interrupter, Session, SessionSetup, Target};
+use dyno_plan::Connect;
 use dyno_record::Touch;
 use dyno_workload::{Actor, ClassId, Pace, Think};
 
@@ -60,9 +61,9 @@ pub(crate) struct Worker {
     /// How long the database then shows nothing by itself.
     pub(crate) held_back_ns: u64,
     /// Transactions that were no operations, as last told to the coordinator.
-    pub(crate) overhead_told: u64,
+    pub(crate) overhead_told: i64,
     /// The same before the operation that it does, or did last, as long as nothing counts.
-    pub(crate) overhead_before: u64,
+    pub(crate) overhead_before: i64,
     /// The observer's looks at this session's target.
     pub(crate) looks: Arc<Looks>,
     pub(crate) messages: Sender<Message>,
@@ -255,6 +256,10 @@ impl Worker {
                 Ok(None) => {}
                 Err(error) => self.recorder.note_failure(&error),
             }
+        }
+        if !self.publishes && self.actor.blocks().is_none() && self.setup.connect == Connect::Session {
+            // What the server has counted for the last operations, which nobody knows of a procedure; a lost one tells nothing.
+            let _ = session.edge();
         }
         self.recorder.life.overhead_commits = session.overhead_commits();
     }

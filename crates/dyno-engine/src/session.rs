@@ -108,8 +108,9 @@ pub trait Session: Send {
     fn slices(&mut self) -> Option<&mut dyn Slices>;
 
     /// Transactions that the database counts for this session and that are not operations: opening the connection,
-    /// settings, edges, looking. Zero where the database counts only what operations commit.
-    fn overhead_commits(&self) -> u64;
+    /// settings, edges, looking. Zero where the database counts only what operations commit; below that where it counts fewer
+    /// than there were operations, as of statements that touch no table.
+    fn overhead_commits(&self) -> i64;
 
     /// The session in two halves, so that one thread can lead several; `None` if it can only wait.
     fn duplex(&mut self) -> Option<&mut dyn Duplex>;

@@ -24,12 +24,42 @@ fn line(row: &Row) -> String {
     names.iter().enumerate().filter_map(one).collect::<Vec<_>>().join("  ")
 }
 
-/// `value` as it stands in a statement: a backslash is a sign of its own there.
+/// `value` as it stands in a statement, whatever `sql_mode` says.
 pub(crate) fn literal(value: Value<'_>) -> String {
+    let mut sql = Vec::new();
+    write_literal(&mut sql, value);
+    String::from_utf8_lossy(&sql).into_owned()
+}
+
+/// Appends `value` as it stands in a statement: where a backslash might be a sign of its own, and where a text is none in UTF-8,
+/// in hexadecimal digits.
+pub(crate) fn write_literal(sql: &mut Vec<u8>, value: Value<'_>) {
+    let mut digits = |word: &str, bytes| {
+        sql.extend_from_slice(word.as_bytes());
+        sql.extend_from_slice(b" x'");
+        bytes_in_digits(sql, bytes);
+        sql.push(b'\'');
+    };
     match value {
-        Value::Text(_) => explain::literal(value).replace('\\', "\\\\"),
-        _ => explain::literal(value),
+        // As such alone they would be a number beside one.
+        Value::Bytes(bytes) => digits("_binary", bytes),
+        Value::Text(bytes) if !is_plain(bytes) => digits("_utf8mb4", bytes),
+        Value::Text(_) | Value::Null | Value::Int(_) | Value::Real(_) => {
+            sql.extend_from_slice(explain::literal(value).as_bytes());
+        }
     }
+}
+
+/// Whether a text may stand in quotes as it is, but for its own quotes.
+fn is_plain(text: &[u8]) -> bool {
+    text.iter().all(|&byte| byte >= b' ' && byte != b'\\') && std::str::from_utf8(text).is_ok()
+}
+
+fn bytes_in_digits(sql: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    sql.extend(
+        bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
+    );
 }
 
 #[cfg(test)]
@@ -51,7 +81,14 @@ mod tests {
     }
 
     #[test]
-    fn a_backslash_is_written_twice() {
-        assert_eq!(literal(Value::Text(b"a\\'b")), "'a\\\\''b'");
+    fn nothing_in_a_value_ends_its_literal_whatever_a_backslash_is() {
+        let of = |value| literal(value);
+        assert_eq!(of(Value::Text(b"it's \"so\"")), "'it''s \"so\"'");
+        assert_eq!(of(Value::Text(b"a\\'b")), "_utf8mb4 x'615c2762'");
+        assert_eq!(of(Value::Text(b"\0")), "_utf8mb4 x'00'");
+        assert_eq!(of(Value::Text(b"\xe4")), "_utf8mb4 x'e4'");
+        assert_eq!(of(Value::Text("añ🦀".as_bytes())), "'añ🦀'");
+        assert_eq!(of(Value::Bytes(&[0, 0x27, 255])), "_binary x'0027ff'");
+        assert_eq!(of(Value::Int(i64::MIN)), "(-9223372036854775808)");
     }
 }

@@ -5,7 +5,7 @@
 //! observer holds the sum beside the server's. That needs neither `performance_schema` nor a right.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::wire::message::mark::{END, ERROR};
@@ -121,7 +121,7 @@ impl ShareReply {
 #[derive(Debug, Default)]
 pub(super) struct Acknowledged {
     operations: AtomicU64,
-    beside: AtomicU64,
+    beside: AtomicI64,
     rows_read: AtomicU64,
     rows_written: AtomicU64,
 }
@@ -131,8 +131,9 @@ pub(super) struct Acknowledged {
 pub(super) struct Done {
     /// Transactions that were work.
     pub(super) operations: u64,
-    /// Those that the server counts beside them: each step of a transaction, and each look.
-    pub(super) beside: u64,
+    /// Those that the server counts beside them: each step of a transaction, each look, and what a procedure does; below 0
+    /// where it counts none for an operation.
+    pub(super) beside: i64,
     pub(super) rows_read: u64,
     pub(super) rows_written: u64,
 }
@@ -140,7 +141,7 @@ pub(super) struct Done {
 impl Done {
     /// What the server counts as transactions.
     pub(super) fn transactions(self) -> u64 {
-        self.operations + self.beside
+        self.operations.saturating_add_signed(self.beside)
     }
 }
 
@@ -151,7 +152,6 @@ impl Acknowledged {
         let Done { operations, beside, rows_read, rows_written } = done;
         let all = [
             (&self.operations, operations),
-            (&self.beside, beside),
             (&self.rows_read, rows_read),
             (&self.rows_written, rows_written),
         ];
@@ -159,6 +159,7 @@ impl Acknowledged {
             // Only its session writes it, so load and store lose nothing.
             count.store(count.load(Ordering::Relaxed) + by, Ordering::Relaxed);
         }
+        self.beside.store(self.beside.load(Ordering::Relaxed) + beside, Ordering::Relaxed);
     }
 
     /// All of it so far.
@@ -213,6 +214,15 @@ impl Open {
 /// Connections of sessions that are remembered behind their end: a list of the server's connections may be older than that.
 const GONE_MAX: usize = 16_384;
 
+/// What the server has counted for single executions of a statement.
+#[derive(Debug, Clone, Copy, Default)]
+struct Costs {
+    /// Executions, and transactions, without the first: what a statement meets for the first time is looked up in the dictionary.
+    executions: u64,
+    transactions: u64,
+    met: bool,
+}
+
 /// What all of Dyno's sessions on one server have done, as far as they have told.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
@@ -226,6 +236,8 @@ pub(crate) struct Own {
     lost: bool,
     /// Connections of Dyno's that are no sessions: they look, and do not work.
     looking: BTreeSet<u32>,
+    /// What statements cost, by their texts.
+    costs: BTreeMap<String, Costs>,
 }
 
 /// Shared by sessions, observer and sampler.
@@ -280,6 +292,23 @@ impl Own {
             Some(share) => self.closed = self.closed.and(share),
             None => self.lost = true,
         }
+    }
+
+    /// One execution of a statement was so many transactions.
+    pub(super) fn cost(&mut self, sql: &str, transactions: u64) {
+        if let Some(costs) = self.costs.get_mut(sql) {
+            costs.executions += u64::from(costs.met);
+            costs.transactions += if costs.met { transactions } else { 0 };
+            costs.met = true;
+        } else {
+            self.costs.insert(sql.to_owned(), Costs { met: true, ..Costs::default() });
+        }
+    }
+
+    /// Transactions that one execution of a statement is, on average, where that was seen.
+    pub(super) fn costs(&self, sql: &str) -> Option<f64> {
+        let costs = self.costs.get(sql).filter(|costs| costs.executions > 0)?;
+        Some(costs.transactions as f64 / costs.executions as f64)
     }
 
     /// All of them together by now, where each has told.

@@ -1,5 +1,6 @@
 //! MySQL and MariaDB, as plans know them.
 
+use dyno_plan::Protocol;
 use dyno_plan::engine::{EngineSpec, Form, Passwords, Words};
 
 /// What a plan has to know of MySQL and MariaDB.
@@ -13,6 +14,7 @@ pub const SPEC: EngineSpec = EngineSpec {
     )],
     other_commits: "leave it out; the server decides for all sessions: SET GLOBAL innodb_flush_log_at_trx_commit = 2 (or 0) and, with \
                     a binary log, SET GLOBAL sync_binlog = 0",
+    protocols: &[Protocol::Simple],
     passwords: Passwords {
         variables: &["MYSQL_PWD"],
         clients: &[

@@ -101,6 +101,9 @@ pub struct Expected {
     /// What the workload says of it, in the counters' units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub said: BTreeMap<Counter, f64>,
+    /// Whether it calls procedures, of which nobody but the database can say what they commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub calls: bool,
     /// What was learned of it, while it ran on one session with nobody beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<Learned>,

@@ -12,6 +12,9 @@ use crate::number::count;
 /// the sessions that connect, prepare, flush statistics and read back.
 const OWN_COMMITS: &str = "dyno.own_commits";
 
+/// Those of them that are the sessions'.
+const SESSION_COMMITS: &str = "dyno.session_commits";
+
 /// Transactions of the server's own workers, where these commit as sessions do, at most: one round of autovacuum vacuums and
 /// analyses each of our tables in a handful of transactions.
 const BACKGROUND_PER_S: f64 = 2.0;
@@ -78,9 +81,20 @@ fn allowance(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     }
 }
 
-/// Dyno's own transactions that were no operations.
-fn own(interval: &Interval<'_>) -> u64 {
-    interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.max(0.0).round() as u64)
+/// Dyno's own transactions that were no operations; below 0 where the database counts fewer than there were operations.
+fn own(interval: &Interval<'_>) -> i64 {
+    interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.round() as i64)
+}
+
+/// What the database counted for sessions: without the transactions of those that only look.
+pub(super) fn of_sessions(interval: &Interval<'_>, counted: u64) -> u64 {
+    let beside = interval.counters.native.get(SESSION_COMMITS).map_or(0, |own| own.round() as i64);
+    without(counted, own(interval) - beside)
+}
+
+/// What is left of `counted` without Dyno's own.
+fn without(counted: u64, own: i64) -> u64 {
+    counted.saturating_add_signed(own.saturating_neg())
 }
 
 /// Transactions of others among those that the database counted, and how many these were without Dyno's own.
@@ -88,7 +102,7 @@ pub(super) fn others(facts: &Facts<'_>, interval: &Interval<'_>) -> Option<(u64,
     let counted = interval.counter(Counter::Commits).ok()?;
     let (expected, _) = transactions(facts, interval).ok()?;
     let own = own(interval);
-    let database = counted.saturating_sub(own);
+    let database = without(counted, own);
     let tolerance = Tolerance::of(interval, expected, 1);
     let more = tolerance.more.saturating_add(allowance(facts, interval));
     Some((database.saturating_sub(expected).saturating_sub(more), database))
@@ -99,7 +113,7 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let counted = interval.counter(Counter::Commits)?;
     let (expected, words) = transactions(facts, interval)?;
     let own = own(interval);
-    let database = counted.saturating_sub(own);
+    let database = without(counted, own);
     // A slice that failed may have committed each of its operations.
     let per_error = match interval.slices {
         0 => 1,
@@ -113,10 +127,14 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         tolerance.more = tolerance.more.saturating_add(end.beside);
     }
     if interval.name == "window" && facts.counting.unseen_s > 0.0 {
-        tolerance.fewer = tolerance.fewer.saturating_add(own.min(OWN_UNBOOKED));
+        tolerance.fewer = tolerance.fewer.saturating_add(own.max(0).cast_unsigned().min(OWN_UNBOOKED));
     }
     let difference = tolerance.compare(expected, database);
-    let left_out = if own > 0 { format!(" ({} of Dyno's own left out)", count(own)) } else { String::new() };
+    let left_out = match own {
+        0 => String::new(),
+        1.. => format!(" ({} of Dyno's own left out)", count(own.unsigned_abs())),
+        _ => format!(" ({} added for statements that it does not count)", count(own.unsigned_abs())),
+    };
     let gap = count(u64::try_from(difference.by.unsigned_abs()).unwrap_or(u64::MAX));
     if facts.replicated && difference.by > 0 && difference.status != CheckStatus::Pass {
         let detail = format!(

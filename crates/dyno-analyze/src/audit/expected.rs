@@ -1,8 +1,9 @@
 //! What transactions of a user's own workload were expected to do to the database, against what its counters say.
 
 use dyno_record::window::Counted;
-use dyno_record::{CheckStatus, Class, Counter, Expected};
+use dyno_record::{CheckStatus, Class, Counter, Expected, Transactions};
 
+use super::commits;
 use super::facts::{Facts, Interval};
 use super::finding::{Finding, Skip, Verdict, found, skip};
 use crate::number::{count, fixed};
@@ -10,6 +11,9 @@ use crate::number::{count, fixed};
 /// Counters that are held against what was learned, though nobody has said anything of them. Others depend on how many sessions
 /// there are, and on what the data has become.
 const LEARNED: [Counter; 1] = [Counter::RowsWritten];
+
+/// Transactions in which a server looks up what a session meets for the first time, procedures and tables, at most.
+const MET_FIRST: u64 = 8;
 
 /// Standard errors of what was learned that are no chance any more.
 const ERRORS: f64 = 5.0;
@@ -20,15 +24,13 @@ const SLACK: f64 = 0.01;
 /// Counters whose excess is told as others': what else a transaction moves depends on who else is there.
 const TOLD: [Counter; 2] = [Counter::RowsRead, Counter::RowsWritten];
 
-/// What is known of the transactions of an interval, and what they did in it.
+/// What is known of the transactions of a run.
 struct Known<'a> {
     expected: Vec<&'a Expected>,
-    interval: Interval<'a>,
-    /// How many of each class were done.
-    done: Vec<(&'a str, u64)>,
-    /// What may lie beyond the interval's ends.
-    unsure: Vec<&'a Counted>,
+    /// Tries that failed.
     failed: u64,
+    /// What sessions may meet for the first time, in transactions.
+    met_first: u64,
 }
 
 impl<'a> Known<'a> {
@@ -42,7 +44,23 @@ impl<'a> Known<'a> {
                 "nothing was said, and nothing learned: a run with a warm-up (run.warmup) learns".into(),
             ));
         }
-        let (interval, window) = (facts.compared()?, facts.window()?);
+        let failed = facts.record.errors.iter().map(|error| error.count + error.retried).sum::<u64>();
+        Ok(Self { expected, failed, met_first: u64::from(facts.sessions()) * MET_FIRST })
+    }
+}
+
+/// What was done over an interval.
+struct Over<'a> {
+    interval: Interval<'a>,
+    /// Transactions of each class.
+    done: Vec<(&'a str, u64)>,
+    /// What may lie beyond the begin or the end.
+    unsure: Vec<&'a Counted>,
+}
+
+impl<'a> Over<'a> {
+    fn of(facts: &Facts<'a>, interval: Interval<'a>) -> Result<Self, Skip> {
+        let window = facts.window()?;
         let is_window = interval.name == "window";
         let done = |class: &Class| match (&window.counted, &facts.record.whole) {
             (_, Some(whole)) if !is_window => whole.ops.get(&class.name).copied().unwrap_or(0),
@@ -50,28 +68,33 @@ impl<'a> Known<'a> {
             (None, _) => facts.ops(&class.name).map_or(0, |ops| ops.count),
         };
         let done = facts.record.classes.iter().map(|class| (class.name.as_str(), done(class)));
-        let done: Vec<(&str, u64)> = done.filter(|(_, ops)| *ops > 0).collect();
-        let unsure = window
-            .unsure
-            .as_ref()
-            .filter(|_| is_window)
-            .map(|(begin, end)| [begin, end])
-            .into_iter()
-            .flatten();
-        let unsure: Vec<&Counted> = unsure.collect();
-        let failed = facts.record.errors.iter().map(|error| error.count + error.retried).sum::<u64>();
-        Ok(Self { expected, interval, done, unsure, failed })
+        let unsure = window.unsure.as_ref().filter(|_| is_window);
+        Ok(Self {
+            done: done.filter(|(_, ops)| *ops > 0).collect(),
+            unsure: unsure.map(|(begin, end)| [begin, end]).into_iter().flatten().collect(),
+            interval,
+        })
     }
 }
 
 /// Whether the window's counters moved as its transactions should have moved them.
 pub(super) fn check(facts: &Facts<'_>) -> Verdict {
     let known = Known::of(facts)?;
+    let compared = Over::of(facts, facts.compared()?)?;
     let said = known.expected.iter().flat_map(|one| one.said.keys().copied());
-    let mut counters: Vec<Counter> = LEARNED.into_iter().chain(said).collect();
+    // Where each statement counts, nobody but the database knows of those within a procedure.
+    let is_each = facts.counting.transactions == Transactions::Statements;
+    let called = (is_each && known.expected.iter().any(|one| one.calls)).then_some(Counter::Commits);
+    let mut counters: Vec<Counter> = LEARNED.into_iter().chain(called).chain(said).collect();
     counters.sort_unstable();
     counters.dedup();
-    let held = counters.into_iter().filter_map(|counter| Held::of(facts, &known, counter));
+    // Over the sessions' whole life nothing is under way at the ends.
+    let whole = match called {
+        Some(_) => facts.whole_interval().and_then(|whole| Over::of(facts, whole)).ok(),
+        None => None,
+    };
+    let over = |counter| whole.as_ref().filter(|_| Some(counter) == called).unwrap_or(&compared);
+    let held = counters.into_iter().filter_map(|counter| Held::of(facts, &known, over(counter), counter));
     let findings: Vec<Finding> = held.map(|held| held.finding(facts)).collect();
     let Some(worst) = findings.iter().map(|finding| finding.status).max() else {
         return skip("of no counter it is known what all classes do, and what the database counted");
@@ -82,12 +105,13 @@ pub(super) fn check(facts: &Facts<'_>) -> Verdict {
 
 /// How much of each counter lies beyond all that the run's transactions are known to do, and how much the database counted.
 pub(super) fn beyond(facts: &Facts<'_>) -> Vec<(Counter, u64, u64)> {
-    let Ok(known) = Known::of(facts) else { return Vec::new() };
     // What sessions on other targets write arrives by itself, and counts there, too.
     if facts.replicated || (facts.record.is_total() && facts.is_shared()) {
         return Vec::new();
     }
-    let held = TOLD.into_iter().filter_map(|counter| Held::of(facts, &known, counter));
+    let over = || Over::of(facts, facts.compared()?);
+    let (Ok(known), Ok(over)) = (Known::of(facts), over()) else { return Vec::new() };
+    let held = TOLD.into_iter().filter_map(|counter| Held::of(facts, &known, &over, counter));
     held.map(|held| (held.counter, (held.gap() - held.slack).max(0.0) as u64, held.seen)).collect()
 }
 
@@ -105,24 +129,27 @@ struct Held {
 
 impl Held {
     /// One counter; nothing where not all is known of it, or others' part in it is the run's own.
-    fn of(facts: &Facts<'_>, known: &Known<'_>, counter: Counter) -> Option<Self> {
-        if facts.own_company().is_some() && facts.counting.for_server.contains(&counter) {
+    fn of(facts: &Facts<'_>, known: &Known<'_>, over: &Over<'_>, counter: Counter) -> Option<Self> {
+        let is_commits = counter == Counter::Commits;
+        if !is_commits && facts.own_company().is_some() && facts.counting.for_server.contains(&counter) {
             return None;
         }
-        let seen = known.interval.counter(counter).ok()?;
+        let Over { interval, done, unsure } = over;
+        let counted = interval.counter(counter).ok()?;
+        let seen = if is_commits { commits::of_sessions(interval, counted) } else { counted };
         let of = |class: &str| {
             let known = known.expected.iter().find(|one| one.class == class)?;
             Some((known.of(counter)?, known.learned.as_ref().map_or(0, |learned| learned.transactions)))
         };
         let (mut sum, mut error, mut per_op) = (0.0, 0.0, 0.0_f64);
         let mut words = Vec::new();
-        for &(class, ops) in &known.done {
+        for &(class, ops) in done {
             let (mean, transactions) = of(class)?;
             sum += mean.mean * ops as f64;
             // What the mean may be off by, and what so many transactions differ from their mean by chance.
             error += mean.error * (ops as f64 + (ops as f64 * transactions as f64).sqrt());
             per_op = per_op.max(mean.mean);
-            let beyond: u64 = known.unsure.iter().map(|part| part.of(class)).sum();
+            let beyond: u64 = unsure.iter().map(|part| part.of(class)).sum();
             error += mean.mean * beyond as f64 / ERRORS;
             words.push(format!("{} of each {class}", fixed(mean.mean, 2)));
         }
@@ -131,7 +158,10 @@ impl Held {
         }
         // A transaction that conflicted has written rows, too, before it was taken back.
         let failed = known.failed as f64 * per_op;
-        let slack = ERRORS * error + SLACK * sum + failed + per_op + known.interval.blur * sum;
+        let met_first = if is_commits { known.met_first as f64 } else { 0.0 };
+        let steps: u64 = if is_commits { unsure.iter().map(|part| part.beside).sum() } else { 0 };
+        let slack =
+            ERRORS * error + SLACK * sum + met_first + failed + per_op + steps as f64 + interval.blur * sum;
         let is_said = known.expected.iter().any(|one| one.said.contains_key(&counter));
         Some(Self { counter, seen, expected: sum, slack, is_said, words: words.join(", ") })
     }

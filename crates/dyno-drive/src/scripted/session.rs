@@ -221,7 +221,7 @@ impl Session for ScriptedSession {
         Some(self)
     }
 
-    fn overhead_commits(&self) -> u64 {
+    fn overhead_commits(&self) -> i64 {
         0
     }
 

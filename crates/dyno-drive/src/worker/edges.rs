@@ -121,7 +121,7 @@ impl Worker {
     /// Lets the coordinator know of transactions that were no operations.
     pub(crate) fn tell_overhead(&mut self, session: &dyn Session) {
         let overhead = session.overhead_commits();
-        self.shared.add_overhead(self.recorder.target(), overhead.saturating_sub(self.overhead_told));
+        self.shared.add_overhead(self.recorder.target(), overhead - self.overhead_told);
         self.overhead_told = overhead;
     }
 

@@ -8,6 +8,8 @@ use crate::wire::{Column, Connection, Ended, Fields, WireError, refused};
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reply {
     awaited: Awaited,
+    /// Whether rows come with their values written out.
+    is_text: bool,
     /// Columns of the result that is coming, and what the first of them is.
     columns: u64,
     pub(super) column: Column,
@@ -53,6 +55,12 @@ impl Reply {
         Self { column, number: Some(0), ..Self::default() }
     }
 
+    /// The same, whose rows come with their values in binary, or written out.
+    #[inline]
+    pub(super) fn written(self, is_text: bool) -> Self {
+        Self { is_text, ..self }
+    }
+
     /// Takes in what has arrived, and shows `each` part; `None` if that is not all of the answer.
     ///
     /// # Errors
@@ -69,13 +77,19 @@ impl Reply {
             let ended = match self.awaited {
                 Awaited::Head => self.head(marked, body)?,
                 Awaited::Definitions(0) => match *body {
-                    [OK, ..] => {
+                    [OK, ..] if !self.is_text => {
                         self.rows += 1;
                         self.number = self.column.number(body, self.columns);
                         each(Part::Row(body));
                         None
                     }
+                    // No packet here is so long that a value in a row of text could begin like this.
                     [END, ref rest @ ..] => Some(Ended::read(rest)?),
+                    [first, ..] if self.is_text && first != ERROR => {
+                        self.row_of_text(body);
+                        each(Part::Row(body));
+                        None
+                    }
                     _ => return Err(no_row(body)),
                 },
                 Awaited::Definitions(left) => {
@@ -124,6 +138,12 @@ impl Reply {
         let left_out = marked && fields.u8() == Some(0);
         self.awaited = Awaited::Definitions(if left_out { 0 } else { self.columns });
         Ok(None)
+    }
+
+    #[inline(never)]
+    fn row_of_text(&mut self, body: &[u8]) {
+        self.rows += 1;
+        self.number = self.column.written_number(body);
     }
 
     #[inline]

@@ -14,6 +14,7 @@ mod columns;
 mod procedures;
 mod ready;
 mod session;
+mod simple;
 mod slice;
 mod statements;
 mod template;

@@ -107,11 +107,11 @@ impl MySession {
         {
             self.ready.prepared(id.index(), &statement.sql)?;
         }
-        let Self { ready: Ready { connection, statements, columns, .. }, texts, setup, .. } = self;
+        let Self { ready: Ready { connection, statements, is_text, columns, .. }, texts, setup, .. } = self;
         let mut awaited = Column::default();
         let (asked, bytes) = match request {
             Request::Execute(id, values) => {
-                let Some((template, column)) = statements.get_mut(id.index()) else {
+                let Some((message, column)) = statements.get_mut(id.index()) else {
                     return Err(WireError::Undone(unknown(id)));
                 };
                 awaited = *column;
@@ -122,7 +122,7 @@ impl MySession {
                     }
                     _ => Asked::Statement(id.index()),
                 };
-                (asked, template.bind(values).map_err(WireError::Undone)?)
+                (asked, message.bind(values).map_err(WireError::Undone)?)
             }
             Request::Begin(isolation) => (Asked::Begin, texts.begin(isolation)),
             Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
@@ -134,7 +134,7 @@ impl MySession {
             }
         };
         self.asked = asked;
-        self.reply = Reply::to(awaited);
+        self.reply = Reply::to(awaited).written(*is_text);
         connection.line.send_bytes(bytes)
     }
 
@@ -144,7 +144,7 @@ impl MySession {
         let connection = &mut self.ready.connection;
         if self.asked == Asked::Edge {
             return Ok(self.share.take(connection)?.map(|share| {
-                self.books.told(connection.id(), share, &self.sessions);
+                self.books.told(connection.id(), share, &self.setup.statements, &self.sessions);
                 Done::default()
             }));
         }
@@ -165,8 +165,7 @@ impl MySession {
                     Answer::Number if self.setup.blocks.is_none() => (1, 0),
                     _ => (rows, 0),
                 };
-                let done = own::Done { operations: 1, beside: 0, rows_read, rows_written };
-                self.books.did(statement.works, done);
+                self.books.executed(index, statement.works, rows_read, rows_written);
             }
             Asked::Begin => self.books.begun(),
             Asked::Commit => self.books.ended(true),
@@ -227,6 +226,9 @@ fn open_books_near(
     // On the server drive each session has a thread of Dyno's for itself.
     let thread = if setup.slices { None } else { thread::ask(connection)? };
     books.open(connection, sessions);
+    if setup.blocks.is_none() {
+        books.know(&setup.statements, sessions);
+    }
     if thread.is_none() {
         books.ask(connection, sessions)?;
         return Ok(None);
@@ -264,7 +266,7 @@ impl Session for MySession {
         if self.ready.calls.is_some() { Some(self) } else { None }
     }
 
-    fn overhead_commits(&self) -> u64 {
+    fn overhead_commits(&self) -> i64 {
         self.books.overhead()
     }
 
@@ -279,6 +281,10 @@ impl Session for MySession {
     /// The server's counters hold what the connection did as soon as each answer is there, and keep it. Its books stay open until
     /// the next one is there: the server may show it for a moment longer.
     fn disconnect(&mut self) {
+        if self.books.is_unsure() {
+            // Nothing of it is counted in the transaction's time.
+            let _ = self.books.ask(&mut self.ready.connection, &self.sessions);
+        }
         self.ready.connection.end_within(CLOSE_WAIT);
         self.breaker.release();
     }
@@ -324,7 +330,7 @@ impl Slices for MySession {
         let done = calls.run(connection, ops, values).map_err(|error| not_called(error.into_op()))?;
         let rows_written = done.rows_updated + done.churned.0 + done.churned.1;
         let (operations, rows_read) = (ops.len() as u64, done.rows_read.iter().sum());
-        self.books.did(true, own::Done { operations, beside: 0, rows_read, rows_written });
+        self.books.ran(own::Done { operations, beside: 0, rows_read, rows_written });
         Ok(done)
     }
 }

@@ -39,6 +39,12 @@ pub(crate) struct Column {
 }
 
 impl Column {
+    /// One of decimal numbers.
+    #[cfg(test)]
+    pub(crate) fn decimal() -> Self {
+        Self { kind: kind::NEWDECIMAL, ..Self::default() }
+    }
+
     /// Reads the definition of a column.
     pub(crate) fn read(body: &[u8]) -> Result<Self, WireError> {
         let mut fields = Fields::new(body);
@@ -59,6 +65,11 @@ impl Column {
     /// Whether it holds integers, or decimal numbers, which sums of integers are.
     pub(crate) fn is_number(self) -> bool {
         self.kind == kind::NEWDECIMAL || self.width().is_some()
+    }
+
+    /// Whether it holds decimal numbers.
+    pub(crate) fn is_decimal(self) -> bool {
+        self.kind == kind::NEWDECIMAL
     }
 
     /// Bytes of an integer.
@@ -82,9 +93,19 @@ impl Column {
             return Some(0);
         }
         let Some(width) = self.width() else {
-            return if self.kind == kind::NEWDECIMAL { whole(value) } else { None };
+            return if self.is_decimal() { whole(Fields::new(value).value()??) } else { None };
         };
         self.integer(value.get(..width)?)
+    }
+
+    /// As [`Column::number`], of a row whose values are written out.
+    #[inline]
+    pub(crate) fn written_number(self, row: &[u8]) -> Option<u64> {
+        let Some(value) = Fields::new(row).value()? else { return Some(0) };
+        match self.width() {
+            Some(_) => whole(value),
+            None => whole(value).filter(|_| self.is_decimal()),
+        }
     }
 
     /// The integer in so many bytes.
@@ -120,14 +141,31 @@ impl Column {
                 row.push(Value::Text(text.as_bytes()));
             }
             kind::TIME => row.push(Value::Text(time(fields.value()??)?.as_bytes())),
-            _ => {
-                let bytes = fields.value()??;
-                let is_text = !self.binary || matches!(self.kind, kind::NEWDECIMAL | kind::JSON);
-                let is_text = is_text && self.kind != kind::BIT;
-                row.push(if is_text { Value::Text(bytes) } else { Value::Bytes(bytes) });
-            }
+            _ => row.push(self.letters(fields.value()??)),
         }
         Some(())
+    }
+
+    /// A value that is letters or bytes by whatever way it comes.
+    fn letters(self, bytes: &[u8]) -> Value<'_> {
+        let is_text = !self.binary || matches!(self.kind, kind::NEWDECIMAL | kind::JSON);
+        if is_text && self.kind != kind::BIT { Value::Text(bytes) } else { Value::Bytes(bytes) }
+    }
+
+    /// Adds its value, which is `written` out, to `row`: as [`Column::add`] would, but for a `FLOAT`, of which the server writes
+    /// six digits.
+    fn add_written(self, written: &[u8], row: &mut LastRow) {
+        let letters = || std::str::from_utf8(written).unwrap_or_default();
+        let moment = matches!(self.kind, kind::DATETIME | kind::TIMESTAMP | kind::TIME);
+        match self.kind {
+            _ if self.width().is_some() => {
+                row.push(letters().parse().map_or(Value::Text(written), Value::Int));
+            }
+            kind::DOUBLE | kind::FLOAT => row.push(letters().parse().map_or(Value::Null, Value::Real)),
+            _ if moment => row.push(Value::Text(with_micros(letters()).as_bytes())),
+            kind::DATE => row.push(Value::Text(written)),
+            _ => row.push(self.letters(written)),
+        }
     }
 }
 
@@ -150,6 +188,28 @@ pub(crate) fn values(columns: &[Column], body: &[u8], row: &mut LastRow) -> Opti
         }
     }
     Some(())
+}
+
+/// Reads the values of a row of `columns` that are written out.
+pub(crate) fn written_values(columns: &[Column], body: &[u8], row: &mut LastRow) -> Option<()> {
+    row.clear();
+    let mut fields = Fields::new(body);
+    for column in columns {
+        match fields.value()? {
+            None => row.push(Value::Null),
+            Some(written) => column.add_written(written, row),
+        }
+    }
+    Some(())
+}
+
+/// A moment whose part of a second has six digits, or is left out where it is 0, as in binary.
+fn with_micros(written: &str) -> String {
+    match written.split_once('.') {
+        Some((moment, part)) if part.bytes().any(|digit| digit != b'0') => format!("{moment}.{part:0<6}"),
+        Some((moment, _)) => moment.to_owned(),
+        None => written.to_owned(),
+    }
 }
 
 /// A day, or a moment with or without its microseconds; parts that are left out are 0.
@@ -186,10 +246,9 @@ fn clock(fields: &mut Fields<'_>, days: u32) -> String {
     }
 }
 
-/// The whole part of a decimal number in text.
-#[cold]
+/// The whole part of a number in text.
 fn whole(value: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(Fields::new(value).value()??).ok()?;
+    let text = std::str::from_utf8(value).ok()?;
     let whole = text.split('.').next()?;
     whole.parse().ok().or_else(|| whole.parse::<i64>().ok().map(|number| number as u64))
 }
@@ -257,6 +316,39 @@ mod tests {
         assert_eq!(all, expected);
     }
 
+    #[test]
+    fn values_that_are_written_out_are_the_same() {
+        let of = |kind, unsigned, written: &str| -> String {
+            let column = Column { kind, unsigned, binary: kind == 0xfc };
+            let mut row = LastRow::default();
+            let body = [&[written.len() as u8], written.as_bytes()].concat();
+            written_values(&[column], &body, &mut row).expect("a whole row");
+            match row.get(0).expect("a column") {
+                Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                other => format!("{other:?}"),
+            }
+        };
+        assert_eq!(of(kind::TINY, false, "-1"), "Int(-1)");
+        assert_eq!(of(kind::LONGLONG, true, "18446744073709551615"), "18446744073709551615");
+        assert_eq!(of(kind::DOUBLE, false, "1.5e-300"), "Real(1.5e-300)");
+        assert_eq!(of(kind::FLOAT, false, "0.1"), "Real(0.1)");
+        assert_eq!(of(kind::NEWDECIMAL, false, "1.50"), "1.50");
+        assert_eq!(of(kind::DATE, false, "2026-11-23"), "2026-11-23");
+        assert_eq!(of(kind::DATETIME, false, "2026-11-23 00:00:00.000000"), "2026-11-23 00:00:00");
+        assert_eq!(of(kind::DATETIME, false, "2026-11-23 12:01:02.5"), "2026-11-23 12:01:02.500000");
+        assert_eq!(of(kind::TIME, false, "-26:03:04"), "-26:03:04");
+        assert_eq!(
+            (of(0xfd, false, "ab"), of(0xfc, false, "a")),
+            ("ab".to_owned(), "Bytes([97])".to_owned())
+        );
+        let number = |kind, body: &[u8]| Column { kind, ..Column::default() }.written_number(body);
+        assert_eq!(
+            (number(kind::LONG, b"\x03-12"), number(kind::LONG, b"\xfb")),
+            (Some(-12i64 as u64), Some(0))
+        );
+        assert_eq!((number(kind::NEWDECIMAL, b"\x0512.75"), number(0xfd, b"\x0212")), (Some(12), None));
+    }
+
     proptest! {
         #[test]
         fn no_bytes_can_make_it_panic(kind: u8, body: Vec<u8>, columns in 0u64..70_000) {
@@ -264,6 +356,8 @@ mod tests {
             let column = Column { kind, ..Column::default() };
             column.number(&body, columns);
             values(&[column; 3], &body, &mut LastRow::default());
+            column.written_number(&body);
+            written_values(&[column; 3], &body, &mut LastRow::default());
         }
     }
 }

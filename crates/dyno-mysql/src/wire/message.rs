@@ -10,6 +10,8 @@ pub(crate) mod command {
     pub(crate) const STMT_PREPARE: u8 = 0x16;
     /// Executes a prepared statement.
     pub(crate) const STMT_EXECUTE: u8 = 0x17;
+    /// Forgets a prepared statement; nothing is answered.
+    pub(crate) const STMT_CLOSE: u8 = 0x19;
 }
 
 /// First bytes of what the server sends.

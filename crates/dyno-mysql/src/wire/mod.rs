@@ -13,7 +13,7 @@ pub(super) mod message;
 mod prepare;
 mod protocol;
 
-pub(super) use column::{Column, values};
+pub(super) use column::{Column, values, written_values};
 pub use connection::Connection;
 pub(super) use connection::{Ended, Greeting};
 pub(super) use dyno_engine::net::describe;

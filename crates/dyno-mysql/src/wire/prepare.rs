@@ -20,13 +20,15 @@ pub(crate) struct Prepared {
 impl Connection {
     /// Prepares `sql`.
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<Prepared, WireError> {
-        self.prepare_with(sql, |_| ())
+        self.prepare_with(sql, |_| (), |_| ())
     }
 
-    /// The same, and shows `each` column of its rows, as far as that is known before it is executed.
+    /// The same, and shows each `mark` of a parameter as the server defines it, and `each` column of its rows, as far as that is
+    /// known before it is executed.
     pub(crate) fn prepare_with(
         &mut self,
         sql: &str,
+        mut mark: impl FnMut(&[u8]),
         mut each: impl FnMut(Column),
     ) -> Result<Prepared, WireError> {
         message::command(&mut self.line.out, command::STMT_PREPARE, sql);
@@ -41,7 +43,7 @@ impl Connection {
             read().ok_or_else(|| WireError::protocol("the answer to a preparation that ends too early"))?;
         // Definitions of parameters and of columns; without the packets that once stood behind them.
         for _ in 0..parameters {
-            self.next_body()?;
+            mark(self.next_body()?);
         }
         let mut column = None;
         for number in 0..columns {
@@ -53,5 +55,14 @@ impl Connection {
             each(own);
         }
         Ok(Prepared { id, parameters, column })
+    }
+
+    /// Lets the server forget what it has `prepared`.
+    pub(crate) fn forget(&mut self, prepared: Prepared) -> Result<(), WireError> {
+        message::packet(&mut self.line.out, 0, |out| {
+            out.push(command::STMT_CLOSE);
+            out.extend_from_slice(&prepared.id.to_le_bytes());
+        });
+        self.line.send()
     }
 }

@@ -292,7 +292,7 @@ impl Session for OraSession {
     }
 
     /// Only what operations commit is counted: a look changes nothing.
-    fn overhead_commits(&self) -> u64 {
+    fn overhead_commits(&self) -> i64 {
         0
     }
 

@@ -187,12 +187,12 @@ pub(super) const SECTION: Section = Section {
             .words(&[
                 ("prepared", "each statement is prepared once for each connection, and executed with bound values"),
                 ("extended", "each statement is read and planned anew, with bound values (PostgreSQL)"),
-                ("simple", "each statement is sent as text, with its values written out (PostgreSQL)"),
+                ("simple", "each statement is sent as text, with its values written out (PostgreSQL, MySQL, MariaDB)"),
             ])
             .default("prepared")
             .doc("How statements come to the server.")
             .more("What programs do that prepare nothing, and what that costs: the same statements by another protocol are another \
-                   setting to compare.")
+                   setting to compare. MySQL and MariaDB have no way to prepare and execute at once, and refuse `extended`.")
             .example("extended"),
         Key::new("workload.connect", Kind::Word(&[], at!(workload.connect)))
             .words(&[

@@ -396,7 +396,11 @@ fn protocol_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static
         |engine: &EngineSpec| protocol != Protocol::Prepared && !engine.protocols.contains(&protocol);
     let engine = engine_that(plan, engines, cannot)?;
     let problem = format!("statements do not come to {} by the {} protocol", engine.name, protocol.name());
-    Some((problem, "protocol = \"prepared\", or leave it out"))
+    let hint = match engine.protocols.contains(&Protocol::Simple) {
+        true => "protocol = \"simple\" or \"prepared\", or leave it out",
+        false => "protocol = \"prepared\", or leave it out",
+    };
+    Some((problem, hint))
 }
 
 fn simple_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {

@@ -425,8 +425,8 @@ impl Session for PgSession {
         self.tails.is_some().then_some(self as &mut dyn Slices)
     }
 
-    fn overhead_commits(&self) -> u64 {
-        self.overhead_commits
+    fn overhead_commits(&self) -> i64 {
+        self.overhead_commits.cast_signed()
     }
 
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {

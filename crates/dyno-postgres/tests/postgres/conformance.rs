@@ -7,7 +7,7 @@ use dyno_engine::{
     Answer, ErrorClass, Isolation, MonotonicClock, Request, Session, SessionSetup, Statement, StatementId,
     Target, Type, Value,
 };
-use dyno_plan::Commit;
+use dyno_plan::{Commit, Protocol};
 use dyno_record::Severity;
 use dyno_testbed::Postgres;
 use dyno_workload::conformance::{self, EVERYWHERE, ON_SERVERS};
@@ -18,8 +18,10 @@ fn it_does_what_every_engine_must() {
         let server = Postgres::start(version, &[]);
         let target = target_at(&server.url());
         let commits = [Commit::Wait, Commit::Nowait];
-        let findings = conformance::check(target.as_ref(), None, &commits).unwrap();
-        let wanted = [&EVERYWHERE[..], &ON_SERVERS, &["server nowait"]].concat();
+        let protocols = [Protocol::Extended, Protocol::Simple];
+        let findings = conformance::check(target.as_ref(), None, &commits, &protocols).unwrap();
+        let more = ["server nowait", "values extended", "values simple"];
+        let wanted = [&EVERYWHERE[..], &ON_SERVERS, &more].concat();
         assert_eq!(conformance::amiss(&findings, &wanted), [""; 0]);
         // Deleted rows keep their places until vacuum, so each row of each round has a block of its own.
         assert!(

@@ -195,7 +195,7 @@ impl Session for SqliteSession {
         None
     }
 
-    fn overhead_commits(&self) -> u64 {
+    fn overhead_commits(&self) -> i64 {
         0
     }
 

@@ -17,7 +17,7 @@ use dyno_engine::data::mix;
 use dyno_engine::{
     Blocks, DataState, Extra, MonotonicClock, Op, OpError, Target, TargetError, TargetErrorKind,
 };
-use dyno_plan::{Bytes, Commit, DataSpec, Drive, Redo};
+use dyno_plan::{Bytes, Commit, DataSpec, Drive, Protocol, Redo};
 use dyno_record::{Advice, Severity};
 
 use crate::blocks::Operated;
@@ -76,7 +76,8 @@ impl Work {
     }
 }
 
-/// The findings in the order in which they were made, for data with blocks of `wish`, with each of these ways to commit.
+/// The findings in the order in which they were made, for data with blocks of `wish`, with each of these ways to commit, and
+/// statements prepared and by each of these `protocols`.
 ///
 /// # Errors
 /// The target holds data of Dyno's, or cannot be looked at; what fails on the way is a finding.
@@ -84,6 +85,7 @@ pub fn check(
     target: &dyn Target,
     wish: Option<Bytes>,
     commits: &[Commit],
+    protocols: &[Protocol],
 ) -> Result<Vec<Advice>, TargetError> {
     match target.survey()? {
         DataState::Empty => {}
@@ -114,7 +116,9 @@ pub fn check(
             findings.push(drives::client_drive(target, &spec, commit, &mut work)?);
             findings.extend(drives::server_drive(target, &spec, commit, &mut work)?);
         }
-        findings.push(statements::values(target)?);
+        for &protocol in [Protocol::Prepared].iter().chain(protocols) {
+            findings.push(statements::values(target, protocol)?);
+        }
         findings.extend(statements::transactions(target, &spec, &mut work)?);
         findings.push(statements::broken_off(target, &spec, &mut work)?);
         findings.push(data::left(target, &spec, &mut work)?);

@@ -6,7 +6,7 @@ use dyno_engine::{
     Answer, Dialect, Done, ErrorClass, Isolation, MonotonicClock, Op, OpError, Place, Request, Session,
     SessionSetup, Statement, StatementId, Target, TargetError, Type, Value,
 };
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, Drive, Protocol, Redo};
 use dyno_record::Advice;
 
 use super::{ROWS, WORK_UNIT, Work, bad, failed, good, session};
@@ -81,14 +81,15 @@ fn statements(Dialect { mark, from_nothing, bytes_length, prefix }: Dialect) -> 
     ]
 }
 
-/// Whether values of every type, NULL and texts of any length arrive as they are, and values that do not fit are refused.
-pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
+/// Whether values of every type, NULL and texts of any length arrive as they are by `protocol`, and values that do not fit are
+/// refused.
+pub(super) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, TargetError> {
     let mut session = target.session(&SessionSetup {
         number: 0,
         statements: statements(target.dialect()).into(),
         rehearsal: None,
         commit: Commit::Wait,
-        protocol: dyno_plan::Protocol::Prepared,
+        protocol,
         connect: dyno_plan::Connect::Session,
         blocks: None,
         slices: false,
@@ -131,6 +132,10 @@ pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
         for length in [3, 3, 1, 250, 3_000, 7] {
             is(LENGTH, &[Value::Text(&long.as_bytes()[..length])], length as u64)?;
         }
+        // Nothing in it ends it, and no sign of it is taken for two.
+        for text in ["it's", "'; --", "a\\", "\\'", "line\nline", "?$1:x"] {
+            is(LENGTH, &[Value::Text(text.as_bytes())], text.len() as u64)?;
+        }
         is(RANGE, &[Value::Int(11), Value::Int(40)], 30)?;
         is(RANGE, &[Value::Int(40), Value::Int(11)], 0)?;
         is(BELOW, &[Value::Int(17)], 7)?;
@@ -153,9 +158,13 @@ pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
         }
     }
     session.close();
+    let name = match protocol {
+        Protocol::Prepared => "values".to_owned(),
+        Protocol::Extended | Protocol::Simple => format!("values {}", protocol.name()),
+    };
     Ok(match wrong.first() {
-        Some(first) => bad("values", format!("{} executions went wrong: {first}", wrong.len())),
-        None => good("values", format!("{count} executions with values of every type gave what they should")),
+        Some(first) => bad(&name, format!("{} executions went wrong: {first}", wrong.len())),
+        None => good(&name, format!("{count} executions with values of every type gave what they should")),
     })
 }
 

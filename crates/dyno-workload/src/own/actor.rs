@@ -134,6 +134,10 @@ impl Actor {
                     state.is_open = true;
                     return Some(Step::Begin(*isolation));
                 }
+                Op::Execute(execute) if state.crowds(&program.statements[usize::from(execute.statement)]) => {
+                    state.next -= 1;
+                    return Some(Step::Flush);
+                }
                 Op::Execute(execute) => {
                     state.asked = Some(*execute);
                     return Some(Step::Execute(StatementId(execute.statement)));

@@ -2,14 +2,21 @@
 
 use super::program::Execute;
 
-/// Requests that are kept at most: both sides could wait for each other where one sends much and the other has not been read.
+/// Requests that are kept at most.
 const KEPT_MAX: usize = 64;
+
+/// Bytes at most of the requests behind the first statement that is kept. Both sides could wait for each other where the server has
+/// to send more than fits into the sockets between them before it reads on, and the client does before it reads: so many bytes
+/// fit into them whatever the server does (Linux' `tcp_wmem` and `tcp_rmem` begin with 16 and 128 KiB).
+const BEHIND_MAX: usize = 32 * 1024;
 
 /// Requests that are kept.
 #[derive(Debug, Default)]
 pub(super) struct Pipe {
     /// Each in its order; what is no statement has none.
     kept: Vec<Option<Execute>>,
+    /// Bytes behind the first statement; none where none is kept.
+    behind: Option<usize>,
     /// Whether one of them has to touch so many rows.
     unchecked: bool,
     /// Whether the request behind them commits the transaction of the database, or takes it back, if it does either.
@@ -29,10 +36,24 @@ impl Pipe {
         self.unchecked
     }
 
+    /// Whether a statement of so many bytes may be sent behind them.
+    pub(super) fn takes(&mut self, bytes: usize) -> bool {
+        let Some(behind) = &mut self.behind else { return true };
+        let sum = behind.saturating_add(bytes);
+        let takes = sum <= BEHIND_MAX;
+        if takes {
+            *behind = sum;
+        }
+        takes
+    }
+
     /// Keeps one more, unless there are too many.
     pub(super) fn keep(&mut self, execute: Option<Execute>) -> bool {
         if self.kept.len() == KEPT_MAX {
             return false;
+        }
+        if execute.is_some() {
+            self.behind.get_or_insert(0);
         }
         self.unchecked |= execute.is_some_and(|execute| execute.rows.is_some());
         self.kept.push(execute);
@@ -53,7 +74,7 @@ impl Pipe {
     #[inline]
     pub(super) fn clear(&mut self) -> Option<bool> {
         self.kept.clear();
-        self.unchecked = false;
+        (self.behind, self.unchecked) = (None, false);
         self.ends.take()
     }
 }

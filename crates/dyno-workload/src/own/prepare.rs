@@ -102,6 +102,7 @@ pub(super) fn prepare(
         tells_changes: matches!(does, Does::Changes(_)) && answer != Answer::Number,
         touch: if let Does::Changes(touch) = does { touch } else { Touch::Read },
         commits,
+        calls: does == Does::Calls,
     });
     Ok(number as u16)
 }

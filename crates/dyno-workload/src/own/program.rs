@@ -51,6 +51,8 @@ pub(super) struct Prepared {
     pub(super) touch: Touch,
     /// Whether it commits by itself.
     pub(super) commits: bool,
+    /// Whether it calls a procedure.
+    pub(super) calls: bool,
 }
 
 impl Prepared {

@@ -8,7 +8,7 @@ use super::expr::{Expr, Given, Key};
 use super::pipe::Pipe;
 use super::program::{Code, Execute, Op, Prepared};
 use super::steps::TURNS_MAX;
-use super::value::{Hold, Number};
+use super::value::{Held, Hold, Number};
 use crate::effect::Effect;
 
 /// What a session is to do next.
@@ -64,6 +64,10 @@ pub struct Outcome {
     /// The first statement that has touched another number of rows than it has to.
     pub amiss: Option<Amiss>,
 }
+
+/// Bytes that a statement needs beside its text and its values at most, and a value beside its letters.
+const STATEMENT_BYTES: usize = 256;
+const VALUE_BYTES: usize = 16;
 
 const NOTHING: Outcome = Outcome {
     ended: Ended::Open,
@@ -230,6 +234,20 @@ impl State {
             Op::Sleep(..) => !self.pipe.is_empty(),
             _ => self.pipe.is_unchecked(),
         }
+    }
+
+    /// Whether what is kept has to be answered before `statement` is sent, as both sides could wait for each other.
+    #[inline]
+    pub(super) fn crowds(&mut self, statement: &Prepared) -> bool {
+        if self.pipe.is_empty() {
+            return false;
+        }
+        let value = |&slot: &u16| match self.hold.held[usize::from(slot)] {
+            Held::Own { len, .. } | Held::Shared { len, .. } => len as usize,
+            Held::Null | Held::Int(_) | Held::Real(_) => 0,
+        };
+        let values: usize = statement.slots.iter().map(|slot| VALUE_BYTES + value(slot)).sum();
+        !self.pipe.takes(STATEMENT_BYTES + statement.piece.at.len() + values)
     }
 
     /// Keeps the request of `step`, where nothing waits for its answer.

@@ -174,12 +174,20 @@ impl Own {
 
     /// What each transaction does to the database, as far as the workload says so.
     pub fn expectations(&self) -> impl Iterator<Item = Expected> {
-        let said = |one: &Transaction| Expected {
+        let program = self.common.as_ref().or_else(|| self.programs.values().next());
+        let calls = move |place: usize| {
+            program.is_some_and(|program| {
+                let (first, end) = program.codes[place].statements;
+                program.statements[usize::from(first)..usize::from(end)].iter().any(|one| one.calls)
+            })
+        };
+        let said = move |(place, one): (usize, &Transaction)| Expected {
             class: self.class_name(one),
             said: one.said.clone(),
+            calls: calls(place),
             ..Expected::default()
         };
-        self.transactions.iter().map(said)
+        self.transactions.iter().enumerate().map(said)
     }
 
     /// One class for each transaction, in the order in which they were written. Of rows and commits only what every transaction

@@ -1,7 +1,7 @@
 //! Procedures as steps of transactions.
 
 use crate::common::{Desk, check};
-use dyno_testbed::Postgres;
+use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
 /// Procedures that move money, tell what is left, and change a row alone.
@@ -28,13 +28,14 @@ sql = "drop.sql"
 from = { uniform = [1, 20] }
 to = { expr = "from % 20 + 1" }
 amount = { uniform = [1, 100] }
+zero = 0
 
 [transaction.move]
 commit = "end"
 retries = 20
 steps = [
   { sql = "CALL calls_move(:from, :to, :amount)" },
-  { sql = "CALL calls_balance(:from, 0)", read = ["balance"] },
+  { sql = "CALL calls_balance(:from, :zero)", read = ["balance"] },
   { rollback = "balance < 0" },
 ]
 
@@ -62,37 +63,182 @@ sql = "SELECT SUM(balance) FROM calls_accounts"
     ("drop.sql", "DROP PROCEDURE calls_move; DROP PROCEDURE calls_balance; DROP PROCEDURE calls_add;"),
 ];
 
-fn through(url: &str) {
+/// The same procedures for MySQL and MariaDB, with others that begin and commit by themselves, and that give rows and no number.
+const OF_MYSQL: &str = "CREATE PROCEDURE calls_move(a BIGINT, b BIGINT, n BIGINT) BEGIN
+    UPDATE calls_accounts SET balance = balance - n WHERE id = a;
+    UPDATE calls_accounts SET balance = balance + n WHERE id = b;
+  END;
+  CREATE PROCEDURE calls_balance(a BIGINT, INOUT left_over BIGINT)
+    SELECT balance INTO left_over FROM calls_accounts WHERE id = a;
+  CREATE PROCEDURE calls_left(a BIGINT) BEGIN
+    SELECT 'first', 'of two results';
+    SELECT balance, 'second' FROM calls_accounts WHERE id = a;
+  END;
+  CREATE PROCEDURE calls_add(a BIGINT, n BIGINT) UPDATE calls_accounts SET balance = balance + n WHERE id = a;
+  CREATE PROCEDURE calls_thrice(a BIGINT) BEGIN
+    UPDATE calls_accounts SET balance = balance + 1 WHERE id = a;
+    START TRANSACTION;
+    UPDATE calls_accounts SET balance = balance - 2 WHERE id = a;
+    COMMIT;
+    UPDATE calls_accounts SET balance = balance + 1 WHERE id = a;
+  END;
+  CREATE PROCEDURE calls_nothing() BEGIN DECLARE x INT; SET x = 1; END";
+
+const ONLY_THERE: &str = r#"
+[transaction.thrice]
+sql = "CALL calls_thrice(:from)"
+
+[transaction.nothing]
+sql = "CALL calls_nothing()"
+
+[transaction.told]
+commit = "end"
+steps = [
+  { sql = "CALL calls_left(:from)", read = ["told", "said"], rows = 2 },
+  { if = "told < -1_000_000", steps = [{ rollback = true }] },
+  { sql = "SELECT id FROM calls_accounts WHERE id = :from AND :said = 'second'", rows = 1 },
+]
+
+[[invariant]]
+"#;
+
+/// A desk with the workload, whose texts are these.
+fn desk(texts: &[(&str, &str)]) -> Desk {
     let desk = Desk::new();
     std::fs::create_dir(desk.file("calls")).unwrap();
-    CALLS.iter().for_each(|(name, text)| desk.write(&format!("calls/{name}"), text));
-    let dyno = |command: &str, more: &[&str]| {
-        let head = [command, "--target", url, "--set", "workload.folder=calls"];
-        let said = desk.dyno(&[&head[..], more].concat());
-        assert_eq!(said.code, 0, "{said:#?}");
-        said.out
-    };
-    dyno("load", &[]);
-    for threads in ["1", "4"] {
-        let threads = format!("run.threads={threads}");
-        let few = ["run.sessions_per_schema=4", "run.ops_per_session=60", "run.warmup=0s", &threads];
-        let sets: Vec<&str> = few.iter().flat_map(|set| ["--set", set]).chain(["--json"]).collect();
-        let record: Value = serde_json::from_str(&dyno("run", &sets)).unwrap();
-        assert_eq!(record["status"], "valid", "{}", record["reasons"]);
-        assert_eq!(check(&record, "invariants")["status"], "pass");
-        assert_ne!(
-            check(&record, "commits_whole")["status"],
-            "fail",
-            "{:#}",
-            check(&record, "commits_whole")
-        );
-    }
-    dyno("drop", &["--yes"]);
+    texts.iter().for_each(|(name, text)| desk.write(&format!("calls/{name}"), text));
+    desk
+}
+
+fn dyno(desk: &Desk, command: &str, url: &str, more: &[&str]) -> String {
+    let head = [command, "--target", url, "--set", "workload.folder=calls"];
+    let said = desk.dyno(&[&head[..], more].concat());
+    assert_eq!(said.code, 0, "{said:#?}");
+    said.out
+}
+
+/// What a run of four sessions with these settings has recorded.
+fn run(desk: &Desk, url: &str, sets: &[&str]) -> Value {
+    let sets = ["run.sessions_per_schema=4"].iter().chain(sets);
+    let sets: Vec<&str> = sets.flat_map(|set| ["--set", set]).chain(["--json"]).collect();
+    serde_json::from_str(&dyno(desk, "run", url, &sets)).unwrap()
+}
+
+fn assert_valid(record: &Value) {
+    assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    assert_eq!(check(record, "invariants")["status"], "pass");
+    let whole = check(record, "commits_whole");
+    assert_eq!(whole["status"], "pass", "{whole:#}");
 }
 
 #[test]
 fn procedures_are_called_on_postgres() {
     for version in Postgres::newest_or_all() {
-        through(&Postgres::start(&version, &[("autovacuum", "off")]).url());
+        let server = Postgres::start(&version, &[("autovacuum", "off")]);
+        let (desk, url) = (desk(&CALLS), server.url());
+        dyno(&desk, "load", &url, &[]);
+        for threads in ["run.threads=1", "run.threads=4"] {
+            assert_valid(&run(&desk, &url, &["run.ops_per_session=60", "run.warmup=0s", threads]));
+        }
+        dyno(&desk, "drop", &url, &["--yes"]);
+    }
+}
+
+/// The server counts each statement within a procedure: how many these are is learned, and all of them are counted to the unit.
+#[test]
+fn procedures_are_called_and_counted_on_mysql_and_mariadb() {
+    let toml = CALLS[0].1.replace("[[invariant]]", ONLY_THERE.trim_start());
+    let drop = format!(
+        "{} DROP PROCEDURE calls_left; DROP PROCEDURE calls_thrice; DROP PROCEDURE calls_nothing;",
+        CALLS[2].1
+    );
+    // What a procedure gives in a parameter comes to a statement that is prepared; a text needs a variable there.
+    let simple = toml.replace("CALL calls_balance(:from, :zero)", "CALL calls_left(:from)");
+    let settings: [&[(&str, &str)]; 2] =
+        [&[("skip_log_bin", "1")], &[("log_bin", "binlog"), ("server_id", "1")]];
+    for (version, settings) in
+        MySql::available().iter().flat_map(|version| settings.map(|set| (version, set)))
+    {
+        let server = MySql::start(version, settings);
+        let url = server.url();
+        for (protocol, toml) in [("workload.protocol=prepared", &toml), ("workload.protocol=simple", &simple)]
+        {
+            let desk = desk(&[("workload.toml", toml), ("setup.sql", OF_MYSQL), ("drop.sql", &drop)]);
+            dyno(&desk, "load", &url, &[]);
+            for sets in [
+                &["run.ops_per_session=60", "run.warmup=0s", "run.threads=1"][..],
+                &["run.ops_per_session=60", "run.warmup=0s", "run.threads=4"],
+                &["run.ops_per_session=60", "run.warmup=0s", "workload.connect=transaction"],
+                &["run.time=1s", "run.warmup=1s", "run.threads=1"],
+            ] {
+                let record = run(&desk, &url, &[sets, &[protocol]].concat());
+                assert_valid(&record);
+                let whole = check(&record, "commits_whole");
+                if record["errors"].as_array().unwrap().is_empty() {
+                    assert_eq!(whole["expected"], whole["observed"], "{sets:?}: {whole:#}");
+                }
+                if sets.contains(&"run.warmup=1s") {
+                    let expected = check(&record, "expected");
+                    assert_eq!(expected["status"], "pass", "{expected:#}");
+                    let words = expected["detail"].as_str().unwrap();
+                    assert!(
+                        words.contains("4.00 of each thrice") && words.contains("0.00 of each nothing"),
+                        "{words}"
+                    );
+                    let commits = check(&record, "commits");
+                    assert_ne!(commits["status"], "fail", "{commits:#}");
+                }
+            }
+            dyno(&desk, "drop", &url, &["--yes"]);
+        }
+    }
+}
+
+/// A procedure that does more where it is not alone: what was learned of it does not hold.
+#[test]
+fn a_procedure_that_commits_more_than_was_learned_is_found() {
+    let toml = r#"
+name = "calls"
+writes = true
+[setup]
+sql = "setup.sql"
+[drop]
+sql = "drop.sql"
+[draw]
+id = { uniform = [1, 4] }
+[transaction.busy]
+sql = "CALL calls_busy(:id)"
+"#;
+    // The first connection that calls it is the one that learns.
+    let setup = "CREATE TABLE calls_rows (id INT PRIMARY KEY, n INT); INSERT INTO calls_rows VALUES (1, 0), (2, 0), (3, 0), (4, 0);
+      CREATE TABLE calls_first (id INT PRIMARY KEY, connection INT);
+      CREATE PROCEDURE calls_busy(i INT) BEGIN
+        INSERT IGNORE INTO calls_first VALUES (1, CONNECTION_ID());
+        UPDATE calls_rows SET n = n + 1 WHERE id = i;
+        IF CONNECTION_ID() <> (SELECT connection FROM calls_first) THEN
+          UPDATE calls_rows SET n = n - 1 WHERE id = i;
+        END IF;
+      END";
+    let drop = "DROP PROCEDURE calls_busy; DROP TABLE calls_rows; DROP TABLE calls_first;";
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        let url = server.url();
+        for (said, status) in [("", "warn"), ("expect = { commits = 3 }\n", "fail")] {
+            let desk = desk(&[
+                ("workload.toml", &format!("{toml}{said}")),
+                ("setup.sql", setup),
+                ("drop.sql", drop),
+            ]);
+            dyno(&desk, "load", &url, &[]);
+            let head = ["run", "--target", &url, "--set", "workload.folder=calls", "--json"];
+            let sets = ["run.sessions_per_schema=2", "run.time=1s", "run.warmup=1s"];
+            let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+            let run = desk.dyno(&[&head[..], &sets].concat());
+            let record: Value = serde_json::from_str(&run.out).unwrap();
+            let expected = check(&record, "expected");
+            assert_eq!(expected["status"], status, "{expected:#}");
+            assert!(expected["detail"].as_str().unwrap().contains("commits: "), "{expected:#}");
+            dyno(&desk, "drop", &url, &["--yes"]);
+        }
     }
 }

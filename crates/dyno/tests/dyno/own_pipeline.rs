@@ -133,6 +133,28 @@ fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
     }
 }
 
+/// Megabytes in both directions: neither side waits for the other.
+#[test]
+fn long_values_and_long_answers_are_sent_together_without_an_end_of_waiting() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let toml = r#"
+name = "piped"
+[draw]
+long = { text = 900_000 }
+[transaction.long]
+pipeline = true
+commit = "end"
+steps = [{ repeat = 10, steps = [{ sql = "SELECT repeat('x', 5000000), length(:long)" }] }]
+"#;
+    let (desk, url) = (desk(toml), server.url());
+    for threads in ["run.threads=1", "run.threads=2"] {
+        let sets = ["run.sessions_per_schema=2", "run.ops_per_session=3", "run.warmup=0s", threads];
+        let record: Value = serde_json::from_str(&dyno(&desk, "run", &url, &sets, &["--json"])).unwrap();
+        assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    }
+}
+
 /// Expected rows are looked at before anything is committed.
 #[test]
 fn a_row_that_is_missing_is_seen_before_the_commit() {

@@ -330,6 +330,111 @@ fn statements_come_to_postgres_by_each_protocol_with_the_same_outcome() {
     assert!(said.err.contains("do not come to sqlite by the simple protocol"), "{}", said.err);
 }
 
+/// What the server has counted since it started.
+fn counted(server: &MySql, names: &[&str]) -> Vec<u64> {
+    let one = |name: &&str| {
+        let row = server.sql(&format!("SHOW GLOBAL STATUS LIKE '{name}'"));
+        row.split('\t').nth(1).and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{name}: {row}"))
+    };
+    names.iter().map(one).collect()
+}
+
+#[test]
+fn statements_come_to_mysql_and_mariadb_by_each_protocol_with_the_same_outcome() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        let desk = Desk::new();
+        write(&desk, "bank", &BANK);
+        load(&desk, "workload.folder=bank", &server.url());
+        for protocol in ["prepared", "simple"] {
+            let set = format!("workload.protocol={protocol}");
+            for more in ["run.threads=1", "run.threads=4", "workload.connect=transaction"] {
+                let count = || counted(&server, &["Com_stmt_execute", "Com_update", "Com_stmt_prepare"]);
+                let before = count();
+                let more = ["--set", &set, "--set", more];
+                let record = run(&desk, "workload.folder=bank", &server.url(), &more);
+                assert_proved(&record);
+                assert_eq!(record["plan"]["workload"]["protocol"].as_str().unwrap_or("prepared"), protocol);
+                let moved: Vec<u64> =
+                    count().iter().zip(&before).map(|(count, before)| count - before).collect();
+                // Each transfer is two of them at least.
+                let transfers = record["ops"]["transfer"]["count"].as_u64().unwrap();
+                assert!(moved[1] >= 2 * transfers, "{moved:?}");
+                match protocol {
+                    "simple" => assert_eq!(moved[0], 0, "{moved:?}"),
+                    _ => assert!(moved[0] >= moved[1], "{moved:?}"),
+                }
+                assert!(
+                    protocol != "simple" || moved[2] <= 12 * 8,
+                    "looked at when a session opens: {moved:?}"
+                );
+            }
+        }
+        let set = ["--set", "workload.protocol=extended"];
+        let said = desk.dyno(&args("run", "workload.folder=bank", &server.url(), &set));
+        assert_eq!(said.code, 2, "{said:#?}");
+        assert!(said.err.contains("do not come to mysql by the extended protocol"), "{}", said.err);
+        assert!(said.err.contains("\"simple\" or \"prepared\""), "{}", said.err);
+    }
+}
+
+/// What touches no table, alone and in transactions, what does nothing, and what is taken back.
+const ODD: &str = r#"
+name = "odd"
+writes = true
+[table.odd_rows]
+rows = 20
+primary_key = "id"
+[table.odd_rows.columns]
+id = { type = "integer", expr = "row" }
+v = { type = "integer", value = 1000 }
+[draw]
+id = { uniform = [1, 20] }
+n = { uniform = [1, 10] }
+[transaction.one]
+sql = "SELECT 1 + :n"
+[transaction.ones]
+commit = "end"
+steps = [{ sql = "SELECT 1" }, { sql = "SELECT 2" }]
+[transaction.seldom]
+commit = "end"
+steps = [{ if = "n > 5", steps = [{ sql = "SELECT v FROM odd_rows WHERE id = :id" }] }]
+[transaction.regret]
+commit = "end"
+steps = [{ sql = "UPDATE odd_rows SET v = v + 1 WHERE id = :id" }, { rollback = true }]
+[transaction.regret_reading]
+commit = "end"
+steps = [{ sql = "SELECT v FROM odd_rows WHERE id = :id" }, { rollback = true }]
+[transaction.none]
+sql = "UPDATE odd_rows SET v = v + 1 WHERE id = -1"
+
+[[invariant]]
+name = "sum"
+sql = "SELECT SUM(v) FROM odd_rows"
+"#;
+
+#[test]
+fn what_mysql_and_mariadb_do_not_count_is_no_commit_that_is_missing() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[("skip_log_bin", "1")]);
+        let desk = Desk::new();
+        write(&desk, "odd", &[("workload.toml", ODD)]);
+        load(&desk, "workload.folder=odd", &server.url());
+        for more in
+            ["run.warmup=0s", "run.warmup=1s", "workload.protocol=simple", "workload.connect=transaction"]
+        {
+            let record = run(&desk, "workload.folder=odd", &server.url(), &["--set", more]);
+            assert_proved(&record);
+            let whole = check(&record, "commits_whole");
+            let of_class = |name: &str| record["ops"][name]["count"].as_u64().unwrap();
+            assert!(of_class("one") > 0 && of_class("ones") > 0 && of_class("seldom") > 0);
+            if more != "workload.connect=transaction" {
+                assert_eq!(whole["expected"], whole["observed"], "{more}: {whole:#}");
+            }
+        }
+    }
+}
+
 /// Other texts in the same folder are another workload, whatever the plan says.
 #[test]
 fn runs_of_texts_that_differ_are_no_repeats() {

@@ -88,6 +88,7 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
                 let counters = BTreeMap::from([(Counter::RowsWritten, Mean { mean, error })]);
                 let said = said.filter(|_| class == "update").map(|said| (Counter::RowsWritten, said));
                 Expected {
+                    calls: false,
                     class: class.to_owned(),
                     said: said.into_iter().collect(),
                     learned: Some(Learned { transactions: 100, alone_us: 100.0, counters }),

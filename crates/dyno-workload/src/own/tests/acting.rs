@@ -389,6 +389,30 @@ fn requests_are_kept_until_an_answer_is_needed() {
     }
 }
 
+/// However long the values are, what is sent behind a statement that may answer at length fits into the sockets.
+#[test]
+fn what_is_kept_is_bounded_by_its_bytes() {
+    let steps = |lengths: &[usize]| -> String {
+        let one = |bytes: &usize| format!("{{ sql = \"UPDATE t SET a = :of_{bytes}\" }}");
+        lengths.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    let draws = "of_9 = { text = 9 }\nof_20000 = { text = 20_000 }\nof_40000 = { text = 40_000 }\n";
+    let many: String = (0..63).map(|number| format!("{number} ")).collect();
+    for (lengths, together) in [
+        // What comes first may be as long as it is.
+        (&[40_000, 9, 9][..], "begin 0 1 2 commit;"),
+        (&[9, 20_000, 20_000], "begin 0 1 flush;2 commit;"),
+        (&[9, 40_000, 9, 40_000], "begin 0 flush;1 2 flush;3 commit;"),
+        (&[9; 70], &format!("begin {}63;64 65 66 67 68 69 commit;", many)),
+    ] {
+        let transaction = format!("commit = \"end\"\npipeline = true\nsteps = [{}]", steps(lengths));
+        let own = workload(draws, &transaction);
+        let mut piped = actor(&own).pipelining(true);
+        assert_eq!(sent(&mut piped), together, "{lengths:?}");
+        assert_eq!(sent(&mut piped), together, "{lengths:?}");
+    }
+}
+
 #[test]
 fn what_was_sent_together_and_failed_is_rolled_back_and_sent_again() {
     let own = workload(

@@ -32,7 +32,7 @@ fn every_test_of_the_catalogue_has_sql_for_each_engine_that_has_the_notion() {
         for (folder, mix) in [("workload.folder", "workload.mix"), ("workload.beside", "workload.beside_mix")]
         {
             let Some(folder) = of(folder) else { continue };
-            let choice = Choice { scale: None, mix: of(mix) };
+            let choice = Choice { mix: of(mix), ..Choice::default() };
             let own = Own::read_as(Path::new(folder), choice).unwrap();
             assert!(!own.tables().is_empty(), "{}: what it makes is dropped by its description", test.id);
             for engine in ENGINES {

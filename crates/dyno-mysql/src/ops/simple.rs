@@ -1,0 +1,188 @@
+//! Statements as text, with their values written out: one `COM_QUERY` each.
+
+use crate::explain::write_literal;
+use crate::wire::message::{self, PACKET_BYTES_MAX, command};
+use crate::wire::{Column, Prepared};
+use dyno_engine::statement::misfit;
+use dyno_engine::{OpError, Type, Value};
+
+/// A statement's text around its values.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// What stands before each value, and behind the last.
+    pieces: Vec<String>,
+    types: Box<[Type]>,
+    /// Whether the server takes what stands at a mark for a decimal number; MariaDB does not tell.
+    decimal: Vec<bool>,
+    packet: Vec<u8>,
+    sql: Vec<u8>,
+}
+
+impl Text {
+    /// That of `sql`, which the server has looked at, with a `?` for each parameter; `None` where marks are seen elsewhere than
+    /// the server sees them.
+    pub(super) fn new(sql: &str, prepared: Prepared, marks: &[Column], types: &[Type]) -> Option<Self> {
+        let pieces = pieces(sql);
+        let is_same = pieces.len() == usize::from(prepared.parameters) + 1;
+        is_same.then(|| Self {
+            pieces,
+            types: types.into(),
+            decimal: marks.iter().map(|mark| mark.is_decimal()).collect(),
+            packet: Vec::new(),
+            sql: Vec::new(),
+        })
+    }
+
+    /// The packet with these values.
+    ///
+    /// # Errors
+    /// They are not of the parameters' types, or too long.
+    pub(super) fn bind(&mut self, values: &[Value<'_>]) -> Result<&[u8], Box<OpError>> {
+        let Self { pieces, types, decimal, packet, sql } = self;
+        let is_fit =
+            values.len() == types.len() && values.iter().zip(&**types).all(|(value, &of)| value.fits(of));
+        if !is_fit {
+            return Err(misfit(types, values));
+        }
+        sql.clear();
+        sql.extend_from_slice(pieces[0].as_bytes());
+        for (place, (value, piece)) in values.iter().zip(&pieces[1..]).enumerate() {
+            let is_decimal = decimal.get(place).is_some_and(|&is| is);
+            match *value {
+                Value::Text(digits) if is_decimal && is_number(digits) => number(sql, digits),
+                Value::Real(number) if !number.is_finite() => return Err(no_number(place, number)),
+                value => write_literal(sql, value),
+            }
+            sql.extend_from_slice(piece.as_bytes());
+        }
+        // The command's own byte stands before it.
+        if sql.len() >= PACKET_BYTES_MAX {
+            let message = format!(
+                "the statement with its values is {} bytes long, and 16 MiB is the most that is sent",
+                sql.len()
+            );
+            return Err(OpError::fatal("values", message));
+        }
+        packet.clear();
+        message::packet(packet, 0, |out| {
+            out.push(command::QUERY);
+            out.extend_from_slice(sql);
+        });
+        Ok(packet)
+    }
+}
+
+#[cold]
+fn no_number(place: usize, number: f64) -> Box<OpError> {
+    OpError::fatal("values", format!("value {} is {number}, which no number of MySQL is", place + 1))
+}
+
+/// Whether a text is a decimal number as one stands in a statement: nothing but digits, with a sign and a point.
+fn is_number(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let points = digits.iter().filter(|&&byte| byte == b'.').count();
+    let is_whole =
+        digits.first().is_some_and(u8::is_ascii_digit) && digits.last().is_some_and(u8::is_ascii_digit);
+    is_whole && points <= 1 && digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+/// In brackets a sign is never the second half of an operator.
+fn number(sql: &mut Vec<u8>, digits: &[u8]) {
+    let is_negative = digits.starts_with(b"-");
+    sql.extend(is_negative.then_some(b'('));
+    sql.extend_from_slice(digits);
+    sql.extend(is_negative.then_some(b')'));
+}
+
+/// What stands before each `?`, and behind the last; what looks like one in quotes and comments is none. No backslash stands
+/// before a quote: what that means depends on `sql_mode`, and such statements are refused.
+fn pieces(sql: &str) -> Vec<String> {
+    let bytes = sql.as_bytes();
+    let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);
+    let behind = |end: &[u8], from: usize| {
+        let rest = bytes.get(from..).unwrap_or_default();
+        rest.windows(end.len())
+            .position(|part| part == end)
+            .map_or(bytes.len(), |found| from + found + end.len())
+    };
+    while at < bytes.len() {
+        at = match bytes[at..] {
+            [quote @ (b'\'' | b'"' | b'`'), ..] => behind(&[quote], at + 1),
+            [b'#', ..] | [b'-', b'-'] => behind(b"\n", at),
+            // Two signs without a space behind them are no comment.
+            [b'-', b'-', next, ..] if next.is_ascii_whitespace() || next.is_ascii_control() => {
+                behind(b"\n", at)
+            }
+            [b'/', b'*', ..] => behind(b"*/", at + 2),
+            [b'?', ..] => {
+                pieces.push(sql[from..at].to_owned());
+                from = at + 1;
+                from
+            }
+            _ => at + 1,
+        };
+    }
+    pieces.push(sql[from..].to_owned());
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(sql: &str, types: &[Type]) -> Option<Text> {
+        let prepared = Prepared { id: 1, parameters: types.len() as u16, column: None };
+        Text::new(sql, prepared, &[], types)
+    }
+
+    #[test]
+    fn values_stand_where_the_marks_stood_and_nowhere_else() {
+        let sql = "SELECT '?', \"it''s ?\", `a?`, 1--?, # ?\n /* ? */ ? -- ?";
+        let mut text = text(sql, &[Type::Int, Type::Text]).unwrap();
+        let packet = text.bind(&[Value::Int(-7), Value::Text(b"it's ?")]).unwrap();
+        let expected = "\x03SELECT '?', \"it''s ?\", `a?`, 1--(-7), # ?\n /* ? */ 'it''s ?' -- ?";
+        assert_eq!(String::from_utf8_lossy(&packet[4..]), expected);
+        assert_eq!(usize::from(packet[0]), expected.len());
+    }
+
+    #[test]
+    fn marks_that_the_server_sees_elsewhere_are_refused() {
+        assert!(text("SELECT '?'", &[Type::Int]).is_none());
+        assert!(text("SELECT ?, ?", &[Type::Int]).is_none());
+    }
+
+    #[test]
+    fn a_decimal_number_is_one_where_the_server_takes_it_for_one() {
+        let prepared = Prepared { id: 1, parameters: 1, column: None };
+        let decimal = Column::decimal();
+        let mut text = Text::new("? ", prepared, &[decimal], &[Type::Literal]).unwrap();
+        let mut bound = |value| String::from_utf8_lossy(&text.bind(&[value]).unwrap()[5..]).into_owned();
+        assert_eq!(bound(Value::Text(b"12.50")), "12.50 ");
+        assert_eq!(bound(Value::Text(b"-0.1")), "(-0.1) ");
+        for odd in ["1.", ".5", "1.2.3", "1e5", "", "-", "0x1"] {
+            assert_eq!(bound(Value::Text(odd.as_bytes())), format!("'{odd}' "));
+        }
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_refused() {
+        let mut text = text("? ?", &[Type::Text, Type::Real]).unwrap();
+        let good = [Value::Text(b"x"), Value::Real(0.5)];
+        assert_eq!(text.bind(&good).unwrap()[5..], *b"'x' (5e-1)");
+        assert!(text.bind(&good[..1]).is_err());
+        assert!(text.bind(&[good[1], good[1]]).is_err());
+        assert!(text.bind(&[good[0], Value::Real(f64::NAN)]).unwrap_err().message.contains("value 2 is NaN"));
+        let long = vec![b'x'; PACKET_BYTES_MAX];
+        assert!(text.bind(&[Value::Text(&long), good[1]]).unwrap_err().message.contains("16 MiB"));
+        assert_eq!(text.bind(&good).unwrap()[5..], *b"'x' (5e-1)");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_but_marks_is_lost_whatever_the_text(sql in "[ a?1#'\"`/*\n-]{0,40}") {
+            prop_assert_eq!(pieces(&sql).join("?"), sql);
+        }
+    }
+}
