@@ -37,6 +37,9 @@ pub struct CountingRules {
     pub transactions: Transactions,
     /// Whether workers of the server commit as sessions do.
     pub workers_commit: bool,
+    /// Whether processes that work on one statement beside its session commit, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub parallel_commit: bool,
     /// Transactions that a session causes beside its operations, at most.
     #[serde(skip_serializing_if = "is_zero")]
     pub commits_per_session_max: u64,
@@ -169,6 +172,7 @@ impl Default for CountingRules {
             for_test_tables: Vec::new(),
             transactions: Transactions::Unknown,
             workers_commit: true,
+            parallel_commit: false,
             commits_per_session_max: 0,
             commit_in_change: false,
             commit_settings: Vec::new(),

@@ -1,7 +1,7 @@
 //! Commits acknowledged to the client against commits that the database counted, and whether they waited for storage.
 
 use dyno_plan::Commit;
-use dyno_record::{CheckStatus, Counter, Transactions};
+use dyno_record::{CheckStatus, Counter, Expected, Transactions};
 
 use super::compare::{FOREIGN_SHARE, Tolerance, share_of};
 use super::facts::{Facts, Interval};
@@ -24,6 +24,9 @@ const BACKGROUND_AT_LEAST: u64 = 20;
 /// statistics are seen late: a second's samples. Where they are not, each is counted when it has ended and noted before the
 /// database is asked, so nothing is allowed there.
 const OWN_UNBOOKED: u64 = 10;
+
+/// Share by which workers may be more than was learned of them.
+const LEARNED_SLACK: f64 = 0.02;
 
 /// Share of the syncs that arithmetic demands below which commits cannot have waited for them. A sync serves at most one
 /// commit of each session, so there are at least commits ÷ sessions; half of it leaves room for syncs that are booked late.
@@ -81,6 +84,25 @@ fn allowance(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     }
 }
 
+/// Transactions of parallel workers of a user's own statements, at most: by what was learned of each class alone, beside the
+/// transaction itself. Under load there may be fewer workers.
+fn of_parallel_workers(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
+    if !facts.counting.parallel_commit {
+        return 0;
+    }
+    let more = |known: &Expected| {
+        let one = known.learned.as_ref()?.counters.get(&Counter::Commits)?.mean;
+        let ops = facts.ops(&known.class)?.count as f64;
+        // Less than half of one is what else went on while it was learned.
+        Some(if one > 1.5 { (one - 1.0) * ops } else { 0.0 })
+    };
+    let expected = || facts.record.workloads().flat_map(|own| &own.expected);
+    let of_window: f64 = expected().filter_map(more).sum();
+    let window: u64 = expected().filter_map(|known| Some(facts.ops(&known.class)?.count)).sum();
+    let share = interval.transactions.unwrap_or(window) as f64 / window.max(1) as f64;
+    (of_window * share * (1.0 + LEARNED_SLACK)).ceil() as u64
+}
+
 /// Dyno's own transactions that were no operations; below 0 where the database counts fewer than there were operations.
 fn own(interval: &Interval<'_>) -> i64 {
     interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.round() as i64)
@@ -105,6 +127,7 @@ pub(super) fn others(facts: &Facts<'_>, interval: &Interval<'_>) -> Option<(u64,
     let database = without(counted, own);
     let tolerance = Tolerance::of(interval, expected, 1);
     let more = tolerance.more.saturating_add(allowance(facts, interval));
+    let more = more.saturating_add(of_parallel_workers(facts, interval));
     Some((database.saturating_sub(expected).saturating_sub(more), database))
 }
 
@@ -121,6 +144,8 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     };
     let mut tolerance = Tolerance::of(interval, expected, per_error);
     tolerance.more = tolerance.more.saturating_add(allowance(facts, interval));
+    let parallel = of_parallel_workers(facts, interval);
+    tolerance.more = tolerance.more.saturating_add(parallel);
     if let (Some((begin, end)), Some(_)) = (&interval.unsure, interval.transactions) {
         // A snapshot in the middle of a transaction holds some of its steps.
         tolerance.fewer = tolerance.fewer.saturating_add(begin.beside);
@@ -149,6 +174,9 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     };
     let verdict = match (difference.by, difference.status) {
         (0, _) => String::new(),
+        (by, CheckStatus::Pass) if by > 0 && parallel > 0 => {
+            format!("; {gap} more are of parallel workers, as was learned of each class alone")
+        }
         (by, CheckStatus::Pass) if by > 0 && interval.errors == 0 && interval.blur == 0.0 => {
             format!("; {gap} more are within what background workers commit")
         }

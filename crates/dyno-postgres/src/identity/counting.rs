@@ -38,6 +38,8 @@ pub(super) fn counting(version_num: u32, settings: &Settings, block_bytes: u64) 
         transactions: Transactions::Calls,
         // Autovacuum's.
         workers_commit: true,
+        // A parallel worker connects in a transaction, and takes over its leader's settings in another.
+        parallel_commit: true,
         commit_settings: ["fsync", "synchronous_commit", "wal_sync_method"].map(str::to_owned).to_vec(),
         rows: RowRules {
             by_kind: Some(RowCounters::named(

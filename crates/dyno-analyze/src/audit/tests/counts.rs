@@ -447,3 +447,29 @@ fn scans_where_the_database_chooses_say_which_way_they_took() {
     assert!(found.status == Warn && found.detail.contains("40 of 100 full scans"), "{}", found.detail);
     assert_eq!(find(&fixture::postgres(), "scan_path").status, Skipped);
 }
+
+#[test]
+fn commits_of_parallel_workers_are_those_that_were_learned() {
+    let record = |learned: f64, counted: f64| {
+        postgres(|record| {
+            let of = |class: &str, commits: f64| {
+                let counters = BTreeMap::from([(Counter::Commits, Mean { mean: commits, error: 0.0 })]);
+                let learned = Learned { transactions: 100, alone_us: 500.0, counters };
+                Expected { class: class.into(), learned: Some(learned), ..Expected::default() }
+            };
+            record.workload = Some(OwnWorkload {
+                name: "bank".into(),
+                expected: vec![of("select", learned), of("update", 1.0)],
+                ..OwnWorkload::default()
+            });
+            record.targets[0].identity.counting.parallel_commit = true;
+            let selects = record.ops["select"].count as f64;
+            shift(record, Counter::Commits, (selects * counted) as i64);
+        })
+    };
+    let two = find(&record(3.0, 2.0), "commits");
+    assert!(two.status == Pass && two.detail.contains("more are of parallel workers"), "{two:?}");
+    assert_eq!(find(&record(3.0, 1.0), "commits").status, Pass, "under load there are fewer");
+    assert_ne!(find(&record(3.0, 4.0), "commits").status, Pass, "others commit, too");
+    assert_ne!(find(&record(1.0, 2.0), "commits").status, Pass, "a statement alone had no workers");
+}
