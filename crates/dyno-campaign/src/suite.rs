@@ -1,8 +1,10 @@
 //! A catalogue of tests, one after the other: each under rising load, with its data made before and removed behind it.
 
+mod choice;
 mod course;
 mod data;
 mod order;
+mod planned;
 mod steps;
 
 use dyno_engine::Work;
@@ -13,7 +15,8 @@ use crate::error::Error;
 use crate::lead::Lead;
 use crate::ready::Ready;
 use crate::room::Loading;
-pub use order::{Choice, Depth, Order};
+pub use choice::{Choice, Depth};
+pub use order::Order;
 
 /// Tests that may fail one after the other before it is the platform that fails.
 const FAILURES_MAX: u32 = 6;
@@ -26,7 +29,9 @@ pub fn suite(lead: &Lead<'_>, mut order: Order) -> Result<Option<Concluded>, Err
     let Some(first) = order.first() else { return Ok(None) };
     let plans = order.plans();
     let loading = Loading::AsNeeded { own: &plans, replace: order.choice.replace };
-    data::refuse_others(lead, &order, &plans)?;
+    if order.resumed.is_none() {
+        order.there_before = data::there_before(lead, order.choice.replace, &plans)?;
+    }
     let mut ready = Ready::new(lead, first, Work::Run, loading, |_| Ok(()))?;
     ready.marks.clone_from(&order.marks);
     let frame = Frame {
@@ -37,7 +42,7 @@ pub fn suite(lead: &Lead<'_>, mut order: Order) -> Result<Option<Concluded>, Err
     };
     let concluded = campaign::follow(ready, frame, &mut order)?;
     if concluded.done && !order.choice.keep {
-        data::remove(lead, &plans)?;
+        data::remove(lead, &order.there_before, &plans)?;
     }
     Ok(Some(concluded))
 }

@@ -6,7 +6,8 @@ use dyno_plan::{Plan, sweep};
 use dyno_record::{Setting, Status};
 use dyno_workload::own::suite::Load;
 
-use super::order::{Depth, Order, Planned, throughput};
+use super::choice::Depth;
+use super::order::{Order, Planned, throughput};
 use crate::campaign::{Concluded, Course, Turn};
 use crate::error::Error;
 use crate::event::{Ended, Event};

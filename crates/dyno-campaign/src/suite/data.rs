@@ -1,55 +1,82 @@
 //! The data of a suite: none of others is in its way, and none of its own stays.
 
+use dyno_engine::DataState;
 use dyno_plan::Plan;
 
-use super::order::Order;
-use crate::described;
 use crate::drop::drop_data;
 use crate::error::Error;
 use crate::lead::Lead;
-use crate::own;
 use crate::targets::Targets;
+use crate::{data, described, own};
 
-/// Refuses before the first run what would stop a later test: tables of a workload that are there with other contents, or under
-/// another scale. What is there as a test needs it is used, and stays.
-pub(super) fn refuse_others(lead: &Lead<'_>, order: &Order, plans: &[Plan]) -> Result<(), Error> {
-    if order.choice.replace || order.resumed.is_some() {
-        return Ok(());
-    }
-    let Some(first) = plans.first() else { return Ok(()) };
+/// What stands for the data of the classic method among folders.
+const CLASSIC: &str = "";
+
+/// Refuses before the first run what would stop a later test: data of another shape that the suite did not make. What is there
+/// as a test needs it is used, and stays: the folders of that.
+pub(super) fn there_before(lead: &Lead<'_>, replace: bool, plans: &[Plan]) -> Result<Vec<String>, Error> {
+    let mut there = Vec::new();
+    let Some(first) = plans.first() else { return Ok(there) };
     let targets = Targets::reach(lead, first)?;
-    for plan in distinct(plans) {
-        for own in own::of_data(&own::of(plan, lead.engines.specs)?) {
-            for reached in targets.holders()? {
-                if reached.target.capabilities().ephemeral {
-                    continue;
-                }
-                if let Err(Some(scale)) = reached.named(described::holds(reached.target.as_ref(), own))? {
+    for reached in targets.holders()?.into_iter().filter(|one| !one.target.capabilities().ephemeral) {
+        let (of_method, own): (Vec<&Plan>, Vec<&Plan>) = plans.iter().partition(|plan| is_of_method(plan));
+        if let (Some(method), DataState::Loaded { spec, .. }) =
+            (of_method.first(), data::survey(&reached.target)?)
+        {
+            let fits = |plan: &&&Plan| data::spec(plan, &reached.target).is_ok_and(|own| own == spec);
+            match (of_method.iter().any(|plan| fits(&plan)), data::spec(method, &reached.target)) {
+                (true, _) => there.push(CLASSIC.to_owned()),
+                (false, Ok(wanted)) if !replace => {
                     let problem = format!(
-                        "tables of the workload {} are there that the suite did not make (scale {scale})",
-                        own.name()
+                        "the target holds test data that no test of the suite has ({})",
+                        data::difference(&spec, &wanted)
                     );
-                    return Err(Error::usage(problem, "--replace drops them, or `dyno drop` does"));
+                    return Err(Error::usage(problem, "--replace drops it, or `dyno drop` does"));
+                }
+                _ => {}
+            }
+        }
+        for plan in distinct(own) {
+            for own in own::of_data(&own::of(plan, lead.engines.specs)?) {
+                match reached.named(described::holds(reached.target.as_ref(), own))? {
+                    Ok(()) => there.push(folder(plan).to_owned()),
+                    Err(Some(scale)) if !replace => {
+                        let problem = format!(
+                            "tables of the workload {} are there that the suite did not make (scale {scale})",
+                            own.name()
+                        );
+                        return Err(Error::usage(problem, "--replace drops them, or `dyno drop` does"));
+                    }
+                    Err(_) => {}
                 }
             }
+        }
+    }
+    Ok(there)
+}
+
+/// Removes what the tests were run on, but for what was there before.
+pub(super) fn remove(lead: &Lead<'_>, there_before: &[String], plans: &[Plan]) -> Result<(), Error> {
+    // The classic method's last: it tells what it leaves.
+    let (of_method, own): (Vec<&Plan>, Vec<&Plan>) = plans.iter().partition(|plan| is_of_method(plan));
+    for plan in distinct(own).into_iter().chain(of_method.into_iter().take(1)) {
+        if !there_before.iter().any(|there| there == folder(plan)) {
+            drop_data(lead, plan, |_| Ok(true))?;
         }
     }
     Ok(())
 }
 
-/// Removes what the tests were run on.
-pub(super) fn remove(lead: &Lead<'_>, plans: &[Plan]) -> Result<(), Error> {
-    // The classic method's last: it tells what it leaves.
-    let (own, classic): (Vec<&Plan>, Vec<&Plan>) =
-        distinct(plans).into_iter().partition(|plan| plan.workload.folder.is_some());
-    for plan in own.into_iter().chain(classic) {
-        drop_data(lead, plan, |_| Ok(true))?;
-    }
-    Ok(())
+fn is_of_method(plan: &Plan) -> bool {
+    plan.workload.folder.is_none()
+}
+
+fn folder(plan: &Plan) -> &str {
+    plan.workload.folder.as_deref().unwrap_or(CLASSIC)
 }
 
 /// One plan of each set of data.
-fn distinct(plans: &[Plan]) -> Vec<&Plan> {
+fn distinct(plans: Vec<&Plan>) -> Vec<&Plan> {
     let mut all: Vec<&Plan> = Vec::new();
     for plan in plans {
         let same = |other: &&Plan| {

@@ -1,70 +1,17 @@
 //! What is to be run, and what of it is done.
 
-use std::path::Path;
-
 use dyno_analyze::conclusion::suite::{Page, is_of};
-use dyno_analyze::{Limit, points};
-use dyno_plan::{Engines, Plan, PlanErrors, Span, keys, sweep, usual};
+use dyno_plan::{Engines, Plan, sweep, usual};
 use dyno_record::{Repository, RunRecord, Status, SweepId, SweepKind, SweepState};
-use dyno_workload::own::suite::{self, Cache, Load, Test};
-use serde::{Deserialize, Serialize};
+use dyno_workload::own::suite::Test;
 use serde_json::json;
 
+use super::choice::{Choice, Depth, chosen};
+use super::planned::{check, page, planned};
 use super::steps::{self, Done};
 use crate::campaign;
 use crate::error::Error;
 use crate::lead::Marks;
-
-/// How deeply a suite goes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Depth {
-    /// Two fixed steps of each test, short ones: nothing is said of saturation.
-    Quick,
-    /// Rising load until more brings nothing.
-    #[default]
-    Usual,
-    /// The same with long windows, and the steps that count four times.
-    Full,
-}
-
-dyno_plan::names! {
-    /// The word in options and results: `quick`.
-    Depth { Quick = "quick", Usual = "usual", Full = "full" }
-}
-
-impl Depth {
-    /// The scale of the test's workload.
-    fn scale(self, test: &Test) -> u32 {
-        if self == Self::Full { test.full_scale } else { 1 }
-    }
-
-    /// Warm-up and window where the plan does not say others, ms.
-    fn times(self) -> (u64, u64) {
-        match self {
-            Self::Quick => (500, 2_000),
-            Self::Usual => (2_000, 5_000),
-            Self::Full => (5_000, 20_000),
-        }
-    }
-}
-
-/// What is chosen of a suite.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
-    /// How deeply it goes.
-    pub depth: Depth,
-    /// Groups of tests; all where none is named.
-    pub groups: Vec<String>,
-    /// Tests by their names; all where none is named.
-    pub tests: Vec<String>,
-    /// A folder with tests, instead of those inside the program.
-    pub from: Option<String>,
-    /// Whether other data of Dyno's is dropped first.
-    pub replace: bool,
-    /// Whether the data of the tests stays.
-    pub keep: bool,
-}
 
 /// A test with the plan of its runs.
 pub(super) struct Planned {
@@ -87,58 +34,10 @@ pub struct Order {
     engines: Engines,
     /// The second step of a quick look.
     pub(super) wide: u32,
+    /// Folders whose data was there before it.
+    pub(super) there_before: Vec<String>,
     /// The suite that is gone on with, and its records that count.
     pub(super) resumed: Option<(SweepId, Vec<RunRecord>)>,
-}
-
-/// The tests that `choice` names, in the order of the catalogue.
-///
-/// # Errors
-/// A page is wrong, or there is no such test or group.
-pub(super) fn chosen(choice: &Choice) -> Result<Vec<Test>, Error> {
-    let all = match &choice.from {
-        Some(folder) => suite::in_folder(Path::new(folder)),
-        None => suite::catalogue(),
-    };
-    let mut all = all.map_err(PlanErrors::from)?;
-    let known = |names: &[String], known: Vec<&str>, what: &str| match names
-        .iter()
-        .find(|name| !known.contains(&name.as_str()))
-    {
-        None => Ok(()),
-        Some(name) => {
-            let near = dyno_plan::similar::closest(name, known.iter().copied());
-            let hint = near.map_or_else(
-                || "`dyno suite list` shows all".to_owned(),
-                |near| format!("did you mean {near}? `dyno suite list` shows all"),
-            );
-            Err(Error::usage(format!("there is no {what} {name}"), hint))
-        }
-    };
-    known(&choice.groups, all.iter().map(|test| test.group.as_str()).collect(), "group")?;
-    known(&choice.tests, all.iter().map(|test| test.id.as_str()).collect(), "test")?;
-    let named = |names: &[String], name: &String| names.contains(name);
-    let is_all = choice.groups.is_empty() && choice.tests.is_empty();
-    all.retain(|test| is_all || named(&choice.groups, &test.group) || named(&choice.tests, &test.id));
-    Ok(all)
-}
-
-/// A test as reports show it, for the engine of this name.
-fn page(test: &Test, engine: &str, depth: Depth) -> Page {
-    Page {
-        id: test.id.clone(),
-        group: test.group.clone(),
-        title: test.title.clone(),
-        stresses: test.stresses.clone(),
-        unit: test.unit.clone(),
-        units: test.units * u64::from(depth.scale(test)),
-        metric: test.metric.clone(),
-        limit: test.limit.clone(),
-        cache: test.cache.map(|cache| cache.name().to_owned()),
-        threads: test.threads,
-        why_not: test.without.get(engine).cloned(),
-        failed: None,
-    }
 }
 
 impl Order {
@@ -164,7 +63,7 @@ impl Order {
             .collect::<Result<_, Error>>()?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let wide = u32::try_from(processors * 2).unwrap_or(2);
-        Ok(Self { base: plan, choice, marks, tests, engines, wide, resumed: None })
+        Ok(Self { base: plan, choice, marks, tests, engines, wide, there_before: Vec::new(), resumed: None })
     }
 
     /// The suite that `selector` names, or the latest that was cut off: as it was noted when it began, with what has been
@@ -188,6 +87,7 @@ impl Order {
         let marks = serde_json::from_value(read("marks")).map_err(unreadable)?;
         let mut order = Self::new(plan, choice, engines, marks)?;
         order.wide = serde_json::from_value(read("wide")).map_err(unreadable)?;
+        order.there_before = serde_json::from_value(read("there_before")).map_err(unreadable)?;
         let mut records = campaign::records(repository, &id)?;
         records.retain(|record| matches!(record.status, Status::Valid | Status::Invalid));
         for record in &records {
@@ -202,7 +102,8 @@ impl Order {
 
     /// What is noted of it, for those who go on with it.
     pub(super) fn definition(&self) -> serde_json::Value {
-        json!({ "plan": self.base, "choice": self.choice, "marks": self.marks, "wide": self.wide })
+        json!({ "plan": self.base, "choice": self.choice, "marks": self.marks, "wide": self.wide,
+            "there_before": self.there_before })
     }
 
     /// The plan of the first run that is left.
@@ -266,63 +167,6 @@ fn refuse_load(plan: &Plan, engines: Engines) -> Result<(), Error> {
             "leave it out; a test of your own is a folder: `dyno suite --from DIR`",
         )),
     }
-}
-
-fn refused(test: &Test, problem: &str, hint: impl Into<String>) -> Error {
-    Error::usage(format!("{}: test.{}: {problem}", test.place, test.id), hint)
-}
-
-/// What a page says that only the analysis can read.
-fn check(test: &Test) -> Result<(), Error> {
-    let limit: Result<Limit, _> = test.limit.parse();
-    if limit.map_err(|error| refused(test, &error.to_string(), ""))?.measure().is_none() {
-        return Err(refused(test, "the limit is of one class", "write one of all: p95 <= 10ms"));
-    }
-    match &test.metric {
-        Some(metric) if points::Measure::find(metric).is_none() => {
-            let known = points::MEASURES.iter().map(|measure| measure.name);
-            let near = dyno_plan::similar::closest(metric, known);
-            let hint = near.map_or_else(String::new, |near| format!("did you mean {near}?"));
-            Err(refused(test, &format!("there is no measure {metric}"), hint))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The plan of a test with one session.
-fn planned(base: &Plan, test: &Test, depth: Depth, engines: Engines) -> Result<Plan, Error> {
-    let usual = usual(base.target.clone(), engines);
-    let mut plan = base.clone();
-    let (warmup, time) = depth.times();
-    let span = |ms| Span(std::time::Duration::from_millis(ms));
-    if plan.run.warmup == usual.run.warmup {
-        plan.run.warmup = span(warmup);
-    }
-    if plan.run.time == usual.run.time && plan.run.ops_per_session.is_none() {
-        plan.run.time = Some(span(time * u64::from(test.stretch)));
-    }
-    let first = match &test.load {
-        Load::Ramp(_) => 1,
-        Load::Fixed(sessions) => sessions[0],
-    };
-    let sessions = (sweep::SESSIONS.to_owned(), first.to_string());
-    if depth.scale(test) > 1 {
-        plan.workload.scale = Some(depth.scale(test));
-    }
-    if let (Some(cache), Some(spec)) = (test.cache, engines.of(&plan.target.url)) {
-        let params = if cache == Cache::In { spec.cached } else { spec.uncached };
-        plan.target.url = std::mem::take(&mut plan.target.url).with(params);
-    }
-    for (key, value) in test.plan.iter().chain([&sessions]) {
-        // What the user says of data goes before: nobody else knows how much is more than a cache holds.
-        let of = |plan: &Plan| keys::find(key).and_then(|known| known.get(plan));
-        if key.starts_with("data.") && of(base) != of(&usual) {
-            continue;
-        }
-        let set = sweep::set(&mut plan, key, value, engines);
-        set.map_err(|error| refused(test, &error.problem, error.hint))?;
-    }
-    Ok(plan)
 }
 
 /// The latest suite that can be resumed.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dyno_plan::sweep::saturated_at;
 use dyno_workload::own::suite::Load;
 
-use super::order::Depth;
+use super::choice::Depth;
 
 /// What was measured of one test so far: by sessions, the key figure of each run; nothing of one that gave none.
 pub(super) type Done = BTreeMap<u32, Vec<Option<f64>>>;

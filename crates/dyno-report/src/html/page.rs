@@ -5,14 +5,13 @@ use dyno_record::Status;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::by_target::targets_grid;
-use crate::chart::Chart;
-use crate::chart::svg::{Look, svg};
 use crate::conclusion;
 use crate::report::Report;
 use crate::reported::Overview;
 use crate::run_rows;
 use crate::text::clean;
 
+use super::charts::charts;
 use super::{HOLE, SCRIPT, closely, grid, platform, policy, style, suite};
 
 /// Sections after the answer: name in links, title.
@@ -173,19 +172,6 @@ fn made(report: &Report<'_>, made_at: &str) -> String {
         None => format!("imported; the source does not tell when it was measured; report made {made}"),
         Some((first, last)) => {
             format!("measured {} to {} UTC; report made {made}", day(first), day(last))
-        }
-    }
-}
-
-pub(super) fn charts(charts: &[Chart]) -> Markup {
-    html! {
-        div class="charts" {
-            @for chart in charts {
-                figure id={"chart-" (crate::markup::slug(&chart.id))} {
-                    (PreEscaped(svg(chart, Look::Page)))
-                    figcaption { (clean(&chart.about)) }
-                }
-            }
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::chart::Chart;
 use crate::grid::Grid;
 use crate::text::clean;
 
-use super::{SCRIPT, grid, page, policy, style};
+use super::{SCRIPT, charts, grid, policy, style};
 
 /// One part of a page.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ pub fn pages(title: &str, about: &str, sections: &[Section]) -> String {
                         section {
                             h2 { (clean(&section.title)) }
                             @for line in &section.lines { p { (clean(line)) } }
-                            (page::charts(&section.charts))
+                            (charts::charts(&section.charts))
                             @for (title, grid) in &section.grids {
                                 @if !title.is_empty() { h3 { (clean(title)) } }
                                 (grid::table(grid, &clean(if title.is_empty() { &section.title } else { title })))

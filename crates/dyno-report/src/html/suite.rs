@@ -9,7 +9,7 @@ use crate::markup::slug;
 use crate::suite::{costs, events, steps};
 use crate::text::clean;
 
-use super::{grid, page};
+use super::{charts, grid};
 
 /// Every test that was run: its steps, what an operation costs, what was waited for.
 pub(super) fn tests(suite: &Suite) -> Markup {
@@ -19,7 +19,7 @@ pub(super) fn tests(suite: &Suite) -> Markup {
                 summary { strong { (clean(&test.page.id)) } " " (clean(&test.page.title)) }
                 p { "It stresses " (clean(&test.page.stresses)) "." }
                 @for note in &test.notes { p class="dim" { (clean(note)) } }
-                (page::charts(&chart(test).into_iter().collect::<Vec<_>>()))
+                (charts::charts(&chart(test).into_iter().collect::<Vec<_>>()))
                 (grid::table(&steps(test), &format!("steps of {}", clean(&test.page.id))))
                 h4 { "One operation costs" }
                 (grid::table(&costs(test), &format!("costs of {}", clean(&test.page.id))))

@@ -186,3 +186,27 @@ fn the_catalogue_is_listed_with_what_does_not_apply() {
     let said = desk.dyno(&["suite", "list", "--target", "sqlite:x.db", "--group", "oltp"]);
     assert!(said.out.contains("oltp-heavy") && !said.out.contains("cpu-integer"), "{said:#?}");
 }
+
+#[test]
+fn what_was_there_before_stays_and_what_is_in_the_way_is_told_first() {
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", desk.file("suite.db").display());
+    let set = |scale: &'static str| ["--set", "workload.folder=@tpcb", "--set", scale];
+    let load = |scale| [&["load", "--replace", "--target", &url][..], &set(scale)].concat();
+    let args = suite(&url, &["--test", "oltp-medium", "--test", "cpu-float"]);
+
+    assert_eq!(desk.dyno(&load("workload.scale=3")).code, 0);
+    let said = desk.dyno(&args);
+    assert!(said.code == 2 && said.err.contains("that the suite did not make (scale 3)"), "{said:#?}");
+    assert_eq!(desk.dyno(&["list"]).out.trim(), "", "nothing was run before that was seen");
+
+    assert_eq!(desk.dyno(&load("workload.scale=2")).code, 0);
+    let (code, ended) = desk.json(&args);
+    assert_eq!(code, 0, "{ended:#}");
+    let left = |folder: &str| {
+        let set = format!("workload.folder={folder}");
+        desk.dyno(&["drop", "--yes", "--target", &url, "--set", &set, "--set", "workload.scale=2"]).err
+    };
+    assert!(left("@suite/cpu").contains("holds nothing of Dyno's"));
+    assert!(left("@tpcb").contains("removed "), "it was there before");
+}
