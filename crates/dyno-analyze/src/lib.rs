@@ -15,6 +15,7 @@ pub mod conclusion;
 pub mod differ;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+pub mod health;
 pub mod knee;
 pub mod limit;
 pub mod load;

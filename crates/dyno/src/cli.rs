@@ -1,6 +1,7 @@
 //! The command line: options that all commands share, and one variant per command.
 
 mod awr;
+mod health;
 mod levels;
 mod measuring;
 mod proofs;
@@ -18,6 +19,7 @@ use dyno_workload::own::example::EXAMPLES as EXAMPLES_OF_WORKLOADS;
 use crate::engines::{NAMES, named};
 
 pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
+pub(crate) use health::Health;
 pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
@@ -146,6 +148,13 @@ pub(crate) enum Command {
             dyno suite --test server-lookup --test server-scan\n  dyno suite --full --target postgres://dyno@db1/bench --set data.scale=64G\n  dyno suite --resume"
     )]
     Suite(Suite),
+    /// Whether a suite delivers what is expected of a platform: a sheet of passed and failed limits.
+    #[command(
+        after_long_help = "Expectations stand in a file: `storage-random-read >= 100000 at p99 <= 1ms`, `server-lookup.alone <= 200us`. --init \
+            writes one from a good suite.\n\nExamples:\n  dyno health --init suite-20261123-183926-3eb9\n  dyno health last --expect expect.toml\n  \
+            dyno health last -o sheet.html\n\nExit codes: 0 all are met, 1 one is not or nobody knows, 2 wrong usage, 3 the repository failed."
+    )]
+    Health(Health),
     /// The runs in the repository, latest first.
     #[command(
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"

@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod drop;
 mod export;
+mod health;
 mod import;
 mod import_pgbench;
 mod import_slob;
@@ -51,6 +52,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Soak(args) => soak::run(common, args, talk),
         Command::Ab(args) => ab::run(common, args, talk),
         Command::Suite(args) => suite::run(common, args, talk),
+        Command::Health(args) => health::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
         Command::Compare(args) => compare::run(common, args, talk),
@@ -89,6 +91,7 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         | Command::ImportPgbench(_)
         | Command::Report(_)
         | Command::Export(_)
+        | Command::Health(_)
         | Command::Awr(_) => false,
         Command::ImportStatements(args) => args.awr.is_none(),
         // It reads one where a target is named.

@@ -68,7 +68,11 @@ fn run_beside(desk: &Desk, url: &str, other: impl Fn() + Sync) -> Value {
 fn rows_of_others(desk: &Desk, url: &str, other: impl Fn() + Sync) {
     let load = desk.dyno(&args("load", &[url.to_owned()], &[]));
     assert_eq!(load.code, 0, "{load:#?}");
-    let rows = |record: &Value| record["whose"]["rows_written_per_s"].clone();
+    // On a machine that stalls rates may be left out, with the reason; nothing is said of whose they are then.
+    let whose = |record: &Value, name: &str| {
+        let is_known = record["metrics"][name]["value"].is_number();
+        is_known.then(|| record["whose"][name].clone())
+    };
     let (code, alone) = desk.json(&args("run", &[url.to_owned()], &WINDOW));
     assert_eq!(
         (code, check(&alone, "expected")["status"].as_str()),
@@ -76,17 +80,21 @@ fn rows_of_others(desk: &Desk, url: &str, other: impl Fn() + Sync) {
         "{:#}",
         alone["audit"]
     );
-    assert!(rows(&alone)["others_pct"].as_f64().unwrap() < 1.0, "{}", rows(&alone));
+    if let Some(rows) = whose(&alone, "rows_written_per_s") {
+        assert!(rows["others_pct"].as_f64().unwrap() < 1.0, "{rows}");
+    }
     let beside = run_beside(desk, url, other);
     let expected = check(&beside, "expected");
     assert_eq!(expected["status"], "warn", "{expected:#}");
     assert!(expected["detail"].as_str().unwrap().contains("others do it beside the run"), "{expected:#}");
     // Most of the rows are theirs, and so may be whatever else the database counts.
-    let whose = rows(&beside);
-    assert!(whose["marked"] == true && whose["others_pct"].as_f64().unwrap() > 50.0, "{whose}");
-    assert_ne!(whose["scope"], "run");
-    let reads = &beside["whose"]["logical_reads_per_s"];
-    assert!(reads["marked"] == true && reads["why"].as_str().unwrap().contains("others had "), "{reads}");
+    if let Some(rows) = whose(&beside, "rows_written_per_s") {
+        assert!(rows["marked"] == true && rows["others_pct"].as_f64().unwrap() > 50.0, "{rows}");
+        assert_ne!(rows["scope"], "run");
+    }
+    if let Some(reads) = whose(&beside, "logical_reads_per_s") {
+        assert!(reads["marked"] == true && reads["why"].as_str().unwrap().contains("others had "), "{reads}");
+    }
     assert!(beside["whose"]["ops_per_s"]["marked"] != true);
     let shown = desk.dyno(&["show", "last"]).out;
     assert!(shown.contains('†'), "{shown}");

@@ -210,3 +210,37 @@ fn what_was_there_before_stays_and_what_is_in_the_way_is_told_first() {
     assert!(left("@suite/cpu").contains("holds nothing of Dyno's"));
     assert!(left("@tpcb").contains("removed "), "it was there before");
 }
+
+#[test]
+fn a_platform_is_held_against_what_a_good_suite_gave() {
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", desk.file("suite.db").display());
+    let none = desk.dyno(&["health"]);
+    assert!(none.code == 3 && none.err.contains("there is no such file"), "{none:#?}");
+    let (code, _) = desk.json(&suite(&url, &tests(&["cpu-integer", "cpu-regex"])));
+    assert_eq!(code, 0);
+    let written = desk.dyno(&["health", "--init", "--room", "50"]);
+    assert!(written.code == 0 && written.err.contains("1 expectations"), "{written:#?}");
+    let again = desk.dyno(&["health", "--init"]);
+    assert!(again.code == 2 && again.err.contains("is there already"), "{again:#?}");
+    let page = desk.file("sheet.html");
+    let good = desk.dyno(&["health", "last", "-o", &page.display().to_string()]);
+    assert!(good.code == 0 && good.out.contains("1 of 1 expectations are met"), "{good:#?}");
+    assert!(std::fs::read_to_string(page).unwrap().contains("cpu-integer &gt;= "));
+
+    let too_much =
+        "expect = [\n  \"cpu-integer >= 1e15\",\n  \"cpu-regex >= 1\",\n  \"cpu-integer.alone <= 1h\",\n]\n";
+    desk.write("expect.toml", too_much);
+    let (code, held) = desk.json(&["health"]);
+    assert_eq!((code, &held["met"]), (1, &Value::Bool(false)));
+    let met: Vec<_> =
+        held["answers"].as_array().unwrap().iter().map(|answer| answer["met"] == true).collect();
+    assert_eq!(met, [false, false, true]);
+    assert_eq!(held["answers"][1]["measured"]["Err"], "SQLite has no regular expressions of its own");
+    desk.write("expect.toml", "expect = [\n  \"cpu-integer >= 5\",\n  \"cpu-integer => 5\",\n]\n");
+    let wrong = desk.dyno(&["health"]);
+    assert!(
+        wrong.code == 2 && wrong.err.contains("expect.toml:3: \"cpu-integer => 5\" is no expectation"),
+        "{wrong:#?}"
+    );
+}

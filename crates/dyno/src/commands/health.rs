@@ -1,0 +1,108 @@
+//! `dyno health`: does the platform deliver what was expected of it?
+
+use std::path::Path;
+
+use dyno_analyze::conclusion::suite::Suite;
+use dyno_analyze::conclusion::{Conclusion, Figures};
+use dyno_analyze::health::{Answer, Expectation, of_suite};
+use dyno_campaign::files;
+use dyno_record::{Repository, SweepKind};
+use dyno_report::html::{Section, pages};
+use dyno_report::{health_grid, health_table};
+use serde_json::json;
+
+use crate::cli::{Common, Health};
+use crate::context;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+/// What stands above expectations that are written.
+const HEAD: &str = "\
+# What is expected of a platform: limits on figures of the tests of `dyno suite`, for `dyno health`.
+#   TEST >= NUMBER                        the most of the test's key figure
+#   TEST >= NUMBER at p99 <= TIME         the most of it while service time keeps a limit (mean, p95, p99)
+#   TEST.FIGURE <= NUMBER                 another figure of its steps, such as redo_mb_per_s; TEST.alone is a single session's time
+";
+
+pub(super) fn run(common: &Common, args: &Health, talk: &Talk) -> anyhow::Result<Exit> {
+    let (conclusion, suite) = chosen(&context::repository_to_read(common)?, &args.suite)?;
+    if args.init {
+        return init(&conclusion, &suite, args, talk);
+    }
+    let expectations = expectations(&args.expect)?;
+    let answers: Vec<Answer> = expectations.iter().map(|expected| expected.held(&suite)).collect();
+    let met = answers.iter().filter(|answer| answer.met).count();
+    let line = format!("{met} of {} expectations are met by {}", answers.len(), conclusion.of);
+    talk.json(&json!({ "suite": conclusion.of, "met": met == answers.len(), "answers": answers }))?;
+    talk.show(&health_table(&answers, &talk.style()))?;
+    talk.show(&format!("{line}\n"))?;
+    if let Some(path) = &args.output {
+        let section = Section {
+            title: line,
+            lines: vec![format!("Expected by {}.", args.expect.display()), conclusion.line.clone()],
+            grids: vec![(String::new(), health_grid(&answers))],
+            ..Section::default()
+        };
+        let page = pages("Health", &conclusion.of, &[section]);
+        files::replace(path, page.as_bytes())?;
+        talk.say(&format!("written: {}", path.display()));
+    }
+    Ok(if met == answers.len() { Exit::Done } else { Exit::Invalid })
+}
+
+/// The suite that is meant, and what it came to.
+fn chosen(repository: &Repository, selector: &str) -> anyhow::Result<(Conclusion, Suite)> {
+    let id = match selector {
+        "last" => {
+            let all = repository.sweeps(Some(SweepKind::Suite), 1)?;
+            let last = all.into_iter().next().map(|suite| suite.id);
+            last.ok_or_else(|| usage("there is no suite", "`dyno suite` runs one"))?
+        }
+        name => repository.resolve_sweep(name)?,
+    };
+    let value = repository.conclusion(&id)?;
+    let value = value.ok_or_else(|| usage(format!("{id} has no result"), "`dyno suite --resume` ends it"))?;
+    let conclusion: Conclusion = serde_json::from_value(value)?;
+    let Figures::Suite(suite) = conclusion.figures.clone() else {
+        return Err(usage(format!("{id} is no suite"), "`dyno list --sweeps` shows which are"));
+    };
+    Ok((conclusion, *suite))
+}
+
+fn init(conclusion: &Conclusion, suite: &Suite, args: &Health, talk: &Talk) -> anyhow::Result<Exit> {
+    let all = of_suite(suite, f64::from(args.room));
+    let lines: String = all.iter().map(|expected| format!("  \"{expected}\",\n")).collect();
+    let text =
+        format!("{HEAD}\n# From {}, with {} % of room.\nexpect = [\n{lines}]\n", conclusion.of, args.room);
+    super::new_file::write_new(&args.expect, &text, args.force, "--expect")?;
+    talk.say(&format!("wrote {}: {} expectations", args.expect.display(), all.len()));
+    Ok(Exit::Done)
+}
+
+/// What the file expects; every fault with its line.
+fn expectations(path: &Path) -> anyhow::Result<Vec<Expectation>> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        usage(format!("{shown} cannot be read: {error}"), "`dyno health --init` writes one from a good suite")
+    })?;
+    let read: Result<toml::Table, _> = text.parse();
+    let table = read.map_err(|error| {
+        let line = error.span().map_or(1, |span| line_of(&text, span.start));
+        usage(format!("{shown}:{line}: not valid TOML: {}", error.message()), "write expect = [ … ]")
+    })?;
+    if let Some(key) = table.keys().find(|key| *key != "expect") {
+        return Err(usage(format!("{shown}: {key}: there is no such key"), "write expect = [ … ]"));
+    }
+    let list = table.get("expect").and_then(toml::Value::as_array).filter(|list| !list.is_empty());
+    let list = list.ok_or_else(|| usage(format!("{shown}: nothing is expected"), "write expect = [ … ]"))?;
+    let one = |value: &toml::Value| {
+        let written = value.as_str().map_or_else(|| format!("{value:?}"), str::to_owned);
+        let line = text.find(&written).map_or(1, |at| line_of(&text, at));
+        written.parse::<Expectation>().map_err(|error| usage(format!("{shown}:{line}: {error}"), ""))
+    };
+    list.iter().map(one).collect()
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    1 + text[..at].matches('\n').count()
+}
