@@ -34,10 +34,10 @@ pub fn limited(record: &RunRecord) -> Limited {
         .or_else(|| round_trips(&seen))
         .or_else(|| few_sessions(&seen));
     let evidence = seen.evidence();
-    let Some(Named { by, what, used_pct, sure, sentence, mut spoiled }) = named else {
+    let Some(Named { by, what, used_pct, sure, own, sentence, mut spoiled }) = named else {
         return unknown(words::unknown(&seen), evidence);
     };
-    spoiled.extend(spoilers(&seen, by));
+    spoiled.extend(spoilers(&seen, by, own));
     // What was asked for is known whatever others did.
     let doubted = !spoiled.is_empty() && !matches!(by, Component::Rate | Component::ThinkTime);
     let confidence = if sure && !doubted { Confidence::Sure } else { Confidence::Likely };
@@ -57,14 +57,19 @@ fn unknown(sentence: String, evidence: Vec<super::Evidence>) -> Limited {
 }
 
 /// What makes any answer less sure.
-fn spoilers(seen: &Seen<'_>, by: Component) -> Vec<String> {
+fn spoilers(seen: &Seen<'_>, by: Component, own: bool) -> Vec<String> {
     let mut all = Vec::new();
     let others = seen.others.filter(|_| seen.cpus > 0.0).map(|others| 100.0 * others / seen.cpus);
     // Who waits for a device or a lock does not wait for a processor that others have.
-    let is_of_cpu = matches!(
-        by,
-        Component::Cpu | Component::Client | Component::Sessions | Component::RoundTrips | Component::Latches
-    );
+    let is_of_cpu = !own
+        && matches!(
+            by,
+            Component::Cpu
+                | Component::Client
+                | Component::Sessions
+                | Component::RoundTrips
+                | Component::Latches
+        );
     if let Some(pct) = others.filter(|pct| *pct > OTHERS_PCT && is_of_cpu) {
         all.push(words::others(pct));
     }

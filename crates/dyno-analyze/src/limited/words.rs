@@ -17,13 +17,19 @@ pub(super) struct Named {
     pub(super) used_pct: Option<f64>,
     /// Whether what is used up was measured.
     pub(super) sure: bool,
+    /// Whether the platform itself has all of it, so that others cannot be the reason.
+    pub(super) own: bool,
     pub(super) sentence: String,
     pub(super) spoiled: Vec<String>,
 }
 
 impl Named {
     fn of(by: Component, what: &str, sure: bool, sentence: String) -> Self {
-        Self { by, what: what.to_owned(), used_pct: None, sure, sentence, spoiled: Vec::new() }
+        Self { by, what: what.to_owned(), used_pct: None, sure, own: false, sentence, spoiled: Vec::new() }
+    }
+
+    fn by_itself(self) -> Self {
+        Self { own: true, ..self }
     }
 
     fn used(self, pct: f64) -> Self {
@@ -76,7 +82,7 @@ pub(super) fn quota(by: Component, whose: &str, quota: Quota) -> Named {
         percent(quota.throttled_pct)
     );
     let what = if by == Component::Client { "the client (CPU quota)" } else { by.word() };
-    Named::of(by, what, true, sentence).used(quota.used_pct.min(100.0))
+    Named::of(by, what, true, sentence).by_itself().used(quota.used_pct.min(100.0))
 }
 
 /// Who has the processors: `the database 61.2 %, this program 30.0 %, others 2.0 %`.
@@ -122,7 +128,7 @@ pub(super) fn confined(seen: &Seen<'_>, cpus: f64, pct: f64) -> Named {
         percent(pct),
         behind(whose(seen))
     );
-    Named::of(Component::Cpu, Component::Cpu.word(), true, sentence).used(pct)
+    Named::of(Component::Cpu, Component::Cpu.word(), true, sentence).by_itself().used(pct)
 }
 
 pub(super) fn client(seen: &Seen<'_>, pct: f64) -> Named {

@@ -137,12 +137,9 @@ fn one_processor() {
     assert!(limit.starts_with("limited by the CPU: "), "{limit}");
 }
 
-/// A workload of one transaction over one row.
-fn of_one_row(desk: &Desk, steps: &str) {
-    std::fs::create_dir_all(desk.file("one_row")).unwrap();
-    let workload = format!(
-        r#"
-name = "one row"
+/// Eight sessions that add to one row, by transactions of several calls.
+const ONE_ROW: &str = r#"
+name = "one_row"
 writes = true
 
 [setup]
@@ -153,37 +150,50 @@ sql = "DROP TABLE one_row"
 
 [transaction.add]
 commit = "end"
-steps = [{steps}]
-"#
-    );
-    desk.write("one_row/workload.toml", &workload);
+steps = [
+  { sql = "UPDATE one_row SET value = value + 1 WHERE id = 1", rows = 1 },
+  { sql = "SELECT value FROM one_row WHERE id = 1", rows = 1 },
+]
+"#;
+
+/// A server and a desk with that workload, loaded.
+fn one_row() -> (Postgres, Desk) {
+    let (server, desk) = (Postgres::start(&newest(), &[]), Desk::new());
+    std::fs::create_dir_all(desk.file("one_row")).unwrap();
+    desk.write("one_row/workload.toml", ONE_ROW);
+    went_well(&desk.dyno(&["load", "--target", &server.url(), "--set", "workload.folder=one_row"]));
+    (server, desk)
 }
 
-const UPDATE: &str = r#"{ sql = "UPDATE one_row SET value = value + 1 WHERE id = 1", rows = 1 }"#;
-
-/// What limits `steps` by eight sessions.
-fn limit_of_one_row(steps: &str) -> String {
-    let server = Postgres::start(&newest(), &[]);
-    let (desk, url) = (Desk::new(), server.url());
-    of_one_row(&desk, steps);
-    let own = ["--set", "workload.folder=one_row", "--set", "run.sessions=8"];
-    let of = |command| [&[command, "--target", &url][..], &own[..2]].concat();
-    went_well(&desk.dyno(&of("load")));
-    went_well(&desk.dyno(&run(&url, &own)));
-    limit(&desk)
+/// What limits so many sessions at it.
+fn limit_of_one_row(server: &Postgres, desk: &Desk, sessions: &str) -> String {
+    let sessions = format!("run.sessions_per_schema={sessions}");
+    let own = ["--set", "workload.folder=one_row", "--set", &sessions];
+    went_well(&desk.dyno(&run(&server.url(), &own)));
+    limit(desk)
 }
 
 #[test]
 fn one_row_that_all_want() {
-    let limit = limit_of_one_row(UPDATE);
+    let (server, desk) = one_row();
+    let limit = limit_of_one_row(&server, &desk, "8");
     assert!(limit.starts_with("limited by row locks ("), "{limit}");
 }
 
 #[test]
-fn one_table_that_all_lock() {
-    let lock = r#"{ sql = "LOCK TABLE one_row IN EXCLUSIVE MODE" }"#;
-    let limit = limit_of_one_row(&format!("{lock}, {UPDATE}"));
-    assert!(limit.starts_with("limited by locks (relation)"), "{limit}");
+fn a_table_that_somebody_locks() {
+    let (server, desk) = one_row();
+    let somebody = "DO $$ BEGIN FOR i IN 1..40 LOOP
+        LOCK TABLE one_row IN EXCLUSIVE MODE; PERFORM pg_sleep(0.3); COMMIT;
+    END LOOP; END $$";
+    std::thread::scope(|scope| {
+        let locking = scope.spawn(|| server.try_psql("postgres", "postgres", somebody));
+        let limit = limit_of_one_row(&server, &desk, "2");
+        assert!(limit.starts_with("limited by locks (relation)"), "{limit}");
+        server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %'");
+        // It was cut off, or has come to its end.
+        let _ = locking.join().unwrap();
+    });
 }
 
 #[test]

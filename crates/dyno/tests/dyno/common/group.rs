@@ -1,6 +1,6 @@
 //! A control group of the test's own, and processes inside it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
