@@ -221,6 +221,11 @@ pub fn suite_steps(suite: &Suite, style: &Style) -> String {
             ));
             out.push_str(&Table::from(&events(last)).render(style));
         }
+        if let Some(limit) = &test.limit {
+            for line in wrap(&clean(&limit.full()), style.columns(), NOTE_LINES) {
+                out.push_str(&format!("{line}\n"));
+            }
+        }
     }
     out
 }

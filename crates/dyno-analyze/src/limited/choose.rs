@@ -154,11 +154,10 @@ fn log(seen: &Seen<'_>) -> Option<Named> {
     Some(words::log(seen, pct))
 }
 
-/// One session that writes at a time, where the database has no other way: what it computes, reads and syncs adds up to all
-/// the time there is.
+/// Sessions that write inside this program, where processors are free: what they neither compute nor read nor sync they wait for
+/// their turn, for one may write at a time.
 fn one_writer(seen: &Seen<'_>) -> Option<Named> {
-    const ALL_OF_IT: std::ops::RangeInclusive<f64> = 0.85..=1.1;
-    if !seen.in_process || seen.busy < 1.5 {
+    if !seen.in_process || seen.busy < 1.5 || !has_processors(seen) {
         return None;
     }
     let of_writers = |class: &dyno_record::Class| {
@@ -167,18 +166,24 @@ fn one_writer(seen: &Seen<'_>) -> Option<Named> {
     };
     let window_s = seen.record.window.as_ref()?.work_seconds();
     let writers_s: f64 = seen.record.classes.iter().filter_map(of_writers).sum();
-    let writing = writers_s / (seen.busy * window_s);
-    let syncing = seen.shares.syncing.unwrap_or(0.0) / 100.0;
-    let reading = seen.shares.device.unwrap_or(0.0) / 100.0 * seen.busy;
-    let one = seen.own? + syncing + reading;
-    (writing * 100.0 >= CLEARLY_PCT && ALL_OF_IT.contains(&one)).then(|| words::one_writer(seen, one))
+    let writing_pct = 100.0 * writers_s / (seen.busy * window_s);
+    let syncing_pct = seen.shares.syncing.unwrap_or(0.0) / seen.busy;
+    let known_pct = seen.shares.cpu? + syncing_pct + seen.shares.device.unwrap_or(0.0);
+    let turn_pct = 100.0 - known_pct;
+    (writing_pct >= CLEARLY_PCT && turn_pct >= MOSTLY_PCT).then(|| words::one_writer(seen, turn_pct))
+}
+
+/// Whether a quarter of the processors was free, so that nobody waited for one.
+fn has_processors(seen: &Seen<'_>) -> bool {
+    const FREE_PCT: f64 = 25.0;
+    seen.busy_pct.is_some_and(|pct| pct < 100.0 - FREE_PCT)
 }
 
 /// Sessions that are neither at work in the database nor held up there.
 fn round_trips(seen: &Seen<'_>) -> Option<Named> {
     let outside = seen.shares.outside.filter(|pct| *pct >= MOSTLY_PCT)?;
     // To a database a session is idle until its process has a processor.
-    let rested = seen.busy_pct.is_some_and(|pct| pct < 100.0 - 100.0 / 4.0);
+    let rested = has_processors(seen);
     // Where both are here, processor time and waits must leave as much unexplained.
     let idle = seen.shares.cpu.is_none_or(|cpu| cpu <= 100.0 - MOSTLY_PCT);
     (rested && (idle || !seen.same_host)).then(|| words::round_trips(seen, outside))

@@ -204,6 +204,23 @@ fn sessions_that_work_without_pause() {
 }
 
 #[test]
+fn sessions_that_wait_for_their_turn_to_write() {
+    let mut record = fixture::sqlite();
+    record.ops.remove("commit");
+    record.waits = Waits::Absent { absent: "it has no wait events".into() };
+    processors(&mut record, 10.0, 0.0, 0.0);
+    assert_eq!(limited(&record).by, Component::Unknown, "most of the time is of operations that read");
+    for class in &mut record.classes {
+        class.commits = 1;
+    }
+    let found = limited(&record);
+    assert_eq!((found.by, found.what.as_str()), (Component::Locks, "one writer at a time"));
+    assert_eq!(found.confidence, Confidence::Likely);
+    processors(&mut record, 10.0, 0.0, 55.0);
+    assert_ne!(limited(&record).by, Component::Locks, "they may as well wait for a processor");
+}
+
+#[test]
 fn unknown_rather_than_wrong() {
     let record = server();
     let found = limited(&record);

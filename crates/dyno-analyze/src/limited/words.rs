@@ -227,14 +227,13 @@ pub(super) fn held(seen: &Seen<'_>, part: &Part, clear: bool) -> Named {
     Named::of(part.by, &part.what, clear, sentence)
 }
 
-pub(super) fn one_writer(seen: &Seen<'_>, one: f64) -> Named {
+pub(super) fn one_writer(seen: &Seen<'_>, turn_pct: f64) -> Named {
     let sentence = format!(
-        "limited by the one session that may write at a time: all of them together compute, read and sync {} s a second, and {} wait for their turn{}",
-        fixed(one, 2),
-        sessions((seen.busy - one).max(0.0).round()),
+        "limited by one writer at a time: {} % of the sessions' time is neither work nor reads nor syncs, so that they wait for their turn to write{}",
+        percent(turn_pct),
         resting(seen)
     );
-    Named::of(Component::Locks, "the one writer", false, sentence)
+    Named::of(Component::Locks, "one writer at a time", false, sentence)
 }
 
 pub(super) fn round_trips(seen: &Seen<'_>, outside: f64) -> Named {
@@ -258,7 +257,7 @@ pub(super) fn round_trips(seen: &Seen<'_>, outside: f64) -> Named {
 
 pub(super) fn few_sessions(seen: &Seen<'_>, cpu: f64) -> Named {
     let sentence = format!(
-        "limited by {}: {} % of their time is work on a processor, and the {} processors are {} % busy, so that more sessions would bring more",
+        "limited by {}: {} % of the time is work on a processor, and the {} processors are {} % busy, so that more sessions would bring more",
         sessions(seen.sessions),
         percent(cpu),
         fixed(seen.cpus, 0),
