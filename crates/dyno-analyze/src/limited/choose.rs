@@ -13,6 +13,10 @@ use crate::limit::RATE_KEPT_MIN;
 
 /// Share of the processors, %, that others may have before it has to be said.
 const OTHERS_PCT: f64 = 10.0;
+/// Share of the sessions that are in an operation, below which the others wait for an arrival.
+const WAITING_SHARE: f64 = 0.8;
+/// Share of the sessions that are in an operation where none of them waits for anything between two.
+const WITHOUT_PAUSE: f64 = 0.9;
 /// Share of the time that sessions were told to think, %, above which that is what they do.
 const THINK_PCT: f64 = 50.0;
 
@@ -90,7 +94,8 @@ fn asked_for(seen: &Seen<'_>) -> Option<Named> {
     let rate = seen.record.asked_per_s().filter(|rate| seen.record.beside.is_empty() && *rate > 0.0);
     if let Some(rate) = rate {
         let done = seen.record.leading_ops()?.rate_per_s;
-        if done >= rate * RATE_KEPT_MIN {
+        // Arrivals come by chance, too: sessions that wait for them are held up by nothing else.
+        if done >= rate * RATE_KEPT_MIN || seen.busy < seen.sessions * WAITING_SHARE {
             return Some(words::rate(rate, done));
         }
     }
@@ -157,7 +162,7 @@ fn log(seen: &Seen<'_>) -> Option<Named> {
 /// Sessions that write inside this program, where processors are free: what they neither compute nor read nor sync they wait for
 /// their turn, for one may write at a time.
 fn one_writer(seen: &Seen<'_>) -> Option<Named> {
-    if !seen.in_process || seen.busy < 1.5 || !has_processors(seen) {
+    if !seen.in_process || seen.sessions < 2.0 || !are_at_it(seen) || !has_processors(seen) {
         return None;
     }
     let of_writers = |class: &dyno_record::Class| {
@@ -167,10 +172,15 @@ fn one_writer(seen: &Seen<'_>) -> Option<Named> {
     let window_s = seen.record.window.as_ref()?.work_seconds();
     let writers_s: f64 = seen.record.classes.iter().filter_map(of_writers).sum();
     let writing_pct = 100.0 * writers_s / (seen.busy * window_s);
-    let syncing_pct = seen.shares.syncing.unwrap_or(0.0) / seen.busy;
+    let syncing_pct = seen.shares.syncing.unwrap_or(0.0) / seen.sessions;
     let known_pct = seen.shares.cpu? + syncing_pct + seen.shares.device.unwrap_or(0.0);
     let turn_pct = 100.0 - known_pct;
     (writing_pct >= CLEARLY_PCT && turn_pct >= MOSTLY_PCT).then(|| words::one_writer(seen, turn_pct))
+}
+
+/// Whether the sessions were in operations nearly all the time.
+fn are_at_it(seen: &Seen<'_>) -> bool {
+    seen.busy >= seen.sessions * WITHOUT_PAUSE
 }
 
 /// Whether a quarter of the processors was free, so that nobody waited for one.
@@ -186,13 +196,14 @@ fn round_trips(seen: &Seen<'_>) -> Option<Named> {
     let rested = has_processors(seen);
     // Where both are here, processor time and waits must leave as much unexplained.
     let idle = seen.shares.cpu.is_none_or(|cpu| cpu <= 100.0 - MOSTLY_PCT);
-    (rested && (idle || !seen.same_host)).then(|| words::round_trips(seen, outside))
+    (rested && are_at_it(seen) && (idle || !seen.same_host)).then(|| words::round_trips(seen, outside))
 }
 
 /// Sessions that work without pause, while there are processors for more of them.
 fn few_sessions(seen: &Seen<'_>) -> Option<Named> {
     const AT_WORK_PCT: f64 = 70.0;
     let cpu = seen.shares.cpu.filter(|pct| *pct >= AT_WORK_PCT)?;
-    let free = seen.busy < seen.cpus && seen.busy_pct? < CPU_FULL_PCT && seen.confined.is_none();
+    let free =
+        are_at_it(seen) && seen.busy < seen.cpus && seen.busy_pct? < CPU_FULL_PCT && seen.confined.is_none();
     free.then(|| words::few_sessions(seen, cpu))
 }

@@ -8,7 +8,7 @@ use crate::audit::page_cache_pct;
 /// Share of the reads that came from the page cache, %, from which their time is no device's.
 const MEMORY_PCT: f64 = 50.0;
 
-/// Shares of the time that the sessions were in operations, %.
+/// Shares of the sessions' time, %.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shares {
     /// In commits.
@@ -38,10 +38,10 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Of sessions that were in operations for `busy_s` in all, over `seconds`; `cpu_s` is what database and client had.
-    pub(super) fn of(record: &RunRecord, seconds: f64, busy_s: f64, cpu_s: Option<f64>) -> Self {
+    /// Of sessions whose time is `all_s` together, over `seconds`; `cpu_s` is what database and client had.
+    pub(super) fn of(record: &RunRecord, seconds: f64, all_s: f64, cpu_s: Option<f64>) -> Self {
         let timed_s = |counter| record.counters.get(counter).ok().map(|us| us as f64 / 1e6);
-        let pct = |part_s: f64| (busy_s > 0.0).then(|| (100.0 * part_s / busy_s).clamp(0.0, 100.0));
+        let pct = |part_s: f64| (all_s > 0.0).then(|| (100.0 * part_s / all_s).clamp(0.0, 100.0));
         let reads_s = timed_s(Counter::PhysicalReadTime).filter(|s| *s > 0.0);
         let commits = record.ops.get(COMMIT).filter(|commits| commits.count > 0);
         let commits_s =

@@ -67,11 +67,16 @@ impl<'r> Seen<'r> {
         let read_s = capacity_s.filter(|_| cpus > 0.0).map(|s| s / cpus);
         let share = |name: &str| Some(counter(name)? / read_s?);
         let own = share("own.cpu_s").or_else(|| Some(counter("process.cpu_s")? / window.seconds));
-        let server = if in_process { own } else { share("server.cpu_s") };
         let busy_pct = (|| {
             let busy_s = counter("processors.busy_s")? + counter("processors.steal_s").unwrap_or(0.0);
             Some(100.0 * busy_s / capacity_s?)
         })();
+        // Processor time of processes that have ended may be booked late: more than was used at all is somebody else's.
+        let is_whole = |server: &f64| {
+            let all = busy_pct.map(|pct| pct / 100.0 * cpus);
+            all.is_none_or(|all| server + own.unwrap_or(0.0) <= all * 1.1 + 0.1)
+        };
+        let server = if in_process { own } else { share("server.cpu_s").filter(is_whole) };
         let metric = |name: &str| record.metrics.get(name).and_then(Metric::value).filter(|v| v.is_finite());
         let of_host = || Some(metric("cpu_busy_pct")? + metric("cpu_steal_pct").unwrap_or(0.0));
         let quota = |whose: &str, used: Option<f64>| {
@@ -93,10 +98,11 @@ impl<'r> Seen<'r> {
             true => Some(own * window.seconds),
             false => Some((own + server?) * window.seconds),
         });
-        let busy_s = busy * window.seconds;
+        // All the time of the sessions, so that what they do between operations is nothing's share.
+        let sessions = f64::from(record.sessions()).max(busy);
         Some(Self {
             record,
-            sessions: f64::from(record.sessions()),
+            sessions,
             busy,
             in_process,
             same_host,
@@ -110,7 +116,7 @@ impl<'r> Seen<'r> {
             own_quota,
             server_quota: if in_process { None } else { quota("server", server) },
             device_pct: metric("device_util_pct"),
-            shares: Shares::of(record, window.seconds, busy_s, cpu_s),
+            shares: Shares::of(record, window.seconds, sessions * window.seconds, cpu_s),
         })
     }
 

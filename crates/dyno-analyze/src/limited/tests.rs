@@ -126,7 +126,7 @@ fn commits_that_wait_for_the_log() {
     assert_eq!((found.by, found.confidence), (Component::Commits, Confidence::Sure));
     assert_eq!(
         found.sentence,
-        "limited by the commits: 71.4 % of the sessions' time is commits (WALWrite): 310 µs a sync of the log, \
+        "limited by the commits: 70.0 % of the sessions' time is commits (WALWrite): 310 µs a sync of the log, \
          100 syncs/s; the processors are 13.1 % busy"
     );
     assert_eq!(found.short(), "commits (WALWrite)");
@@ -188,6 +188,8 @@ fn what_was_asked_for() {
     assert_eq!(limited(&record).by, Component::Rate);
     record.plan.workload.rate = Some(Rate(record.ops["all"].rate_per_s * 2.0));
     assert_ne!(limited(&record).by, Component::Rate, "it was not reached");
+    record.window.as_mut().unwrap().busy_s = 8.0;
+    assert_eq!(limited(&record).by, Component::Rate, "chance made fewer arrivals: sessions wait for them");
     record.plan.workload.rate = None;
     metric(&mut record, "think_pct", 80.0, Unit::Percent);
     assert_eq!(limited(&record).by, Component::ThinkTime);
@@ -201,6 +203,12 @@ fn sessions_that_work_without_pause() {
     let found = limited(&record);
     assert_eq!((found.by, found.confidence), (Component::Sessions, Confidence::Sure));
     assert!(found.sentence.ends_with("so that more sessions would bring more"), "{}", found.sentence);
+    record.window.as_mut().unwrap().busy_s = 20.0;
+    assert_eq!(
+        limited(&record).by,
+        Component::Unknown,
+        "half of the time nothing was under way, and why is not known"
+    );
 }
 
 #[test]

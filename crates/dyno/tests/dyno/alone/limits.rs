@@ -7,7 +7,7 @@ use crate::common::group::quota;
 use crate::common::proxy::Proxy;
 use crate::common::throttle::Throttle;
 use crate::common::{Desk, Said};
-use dyno_testbed::{Postgres, Version};
+use dyno_testbed::{MySql, Postgres, Version};
 
 /// A run that is over soon, and looked at often.
 const RUN: [&str; 8] = [
@@ -156,39 +156,51 @@ steps = [
 ]
 "#;
 
-/// A server and a desk with that workload, loaded.
-fn one_row() -> (Postgres, Desk) {
-    let (server, desk) = (Postgres::start(&newest(), &[]), Desk::new());
+/// A desk with that workload, loaded into `url`.
+fn one_row(url: &str) -> Desk {
+    let desk = Desk::new();
     std::fs::create_dir_all(desk.file("one_row")).unwrap();
     desk.write("one_row/workload.toml", ONE_ROW);
-    went_well(&desk.dyno(&["load", "--target", &server.url(), "--set", "workload.folder=one_row"]));
-    (server, desk)
+    went_well(&desk.dyno(&["load", "--target", url, "--set", "workload.folder=one_row"]));
+    desk
 }
 
 /// What limits so many sessions at it.
-fn limit_of_one_row(server: &Postgres, desk: &Desk, sessions: &str) -> String {
+fn limit_of_one_row(url: &str, desk: &Desk, sessions: &str) -> String {
     let sessions = format!("run.sessions_per_schema={sessions}");
     let own = ["--set", "workload.folder=one_row", "--set", &sessions];
-    went_well(&desk.dyno(&run(&server.url(), &own)));
+    went_well(&desk.dyno(&run(url, &own)));
     limit(desk)
 }
 
 #[test]
 fn one_row_that_all_want() {
-    let (server, desk) = one_row();
-    let limit = limit_of_one_row(&server, &desk, "8");
+    let server = Postgres::start(&newest(), &[]);
+    let desk = one_row(&server.url());
+    let limit = limit_of_one_row(&server.url(), &desk, "8");
     assert!(limit.starts_with("limited by row locks ("), "{limit}");
 }
 
 #[test]
+fn one_row_that_all_want_of_another_engine() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        let desk = one_row(&server.url());
+        let limit = limit_of_one_row(&server.url(), &desk, "8");
+        assert!(limit.starts_with("limited by row locks"), "{version:?}: {limit}");
+    }
+}
+
+#[test]
 fn a_table_that_somebody_locks() {
-    let (server, desk) = one_row();
+    let server = Postgres::start(&newest(), &[]);
+    let desk = one_row(&server.url());
     let somebody = "DO $$ BEGIN FOR i IN 1..40 LOOP
         LOCK TABLE one_row IN EXCLUSIVE MODE; PERFORM pg_sleep(0.3); COMMIT;
     END LOOP; END $$";
     std::thread::scope(|scope| {
         let locking = scope.spawn(|| server.try_psql("postgres", "postgres", somebody));
-        let limit = limit_of_one_row(&server, &desk, "2");
+        let limit = limit_of_one_row(&server.url(), &desk, "2");
         assert!(limit.starts_with("limited by locks (relation)"), "{limit}");
         server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %'");
         // It was cut off, or has come to its end.
@@ -203,7 +215,7 @@ fn a_long_way_and_what_cannot_be_told() {
     let direct = server.url();
     went_well(&desk.dyno(&[&["load", "--target", &direct][..], &SMALL].concat()));
     let proxy = Proxy::start(server.port());
-    for session in 1..=2 {
+    for session in 0..2 {
         proxy.delay(&format!("dyno session {session}"), Duration::from_millis(5));
     }
     let url = proxy.url();
