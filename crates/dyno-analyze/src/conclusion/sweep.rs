@@ -118,7 +118,7 @@ fn most(points: &Points) -> Option<Most> {
 /// The answer of each curve along sessions.
 fn answers(points: &Points) -> Vec<Answer> {
     let curves = points.curves(points.load_axis());
-    curves.iter().filter_map(|curve| answer(&curve.name(), MEASURE, &curve.points)).collect()
+    curves.iter().filter_map(|curve| answer(MEASURE, curve)).collect()
 }
 
 /// Those of curves that have more than one point; where none has, that of the most.
