@@ -24,7 +24,9 @@ pub(crate) fn overview(suite: &Suite) -> Grid {
         Head::figures("#J", "").explained("sessions at the optimum"),
         Head::tight("limit").explained("the limit of latency that the optimum keeps"),
         Head::figures("knee", "#J").explained("sessions from which on more pay less (Kneedle)"),
-        Head::text("limited by").explained("what was used up at the most, as far as it can be told"),
+        Head::text("limited by").explained(
+            "what was used up at the most; with a question mark where that is likely and not sure",
+        ),
     ]);
     let mut group = "";
     for (test, most) in suite.tests.iter().filter_map(|test| Some((test, test.most?))) {

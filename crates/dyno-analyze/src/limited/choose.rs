@@ -17,6 +17,8 @@ const OTHERS_PCT: f64 = 10.0;
 const WAITING_SHARE: f64 = 0.8;
 /// Share of the sessions that are in an operation where none of them waits for anything between two.
 const WITHOUT_PAUSE: f64 = 0.9;
+/// Share of the processors, %, from which others may be why they are full.
+const OTHERS_MUCH_PCT: f64 = 25.0;
 /// Share of the time that sessions were told to think, %, above which that is what they do.
 const THINK_PCT: f64 = 50.0;
 
@@ -130,7 +132,9 @@ fn processors(seen: &Seen<'_>) -> Option<Named> {
     }
     let pct = seen.busy_pct.filter(|pct| *pct >= CPU_FULL_PCT)?;
     let platform = seen.platform_pct();
-    let by_others = platform.is_some_and(|platform| platform < pct / 2.0);
+    let others = seen.others.filter(|_| seen.cpus > 0.0).map(|others| 100.0 * others / seen.cpus);
+    let by_others = platform.is_some_and(|platform| platform < pct / 2.0)
+        || others.is_some_and(|others| others >= OTHERS_MUCH_PCT);
     // Others may keep the processors while the sessions wait for something else.
     if by_others && strongest(seen).is_some_and(|part| part.pct >= CLEARLY_PCT) {
         return None;

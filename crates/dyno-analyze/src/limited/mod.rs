@@ -131,11 +131,12 @@ impl Limited {
         self.evidence.iter().find(|figure| figure.name == name).map(|figure| figure.value)
     }
 
-    /// The short words, with a doubt where there is one: `device (likely)`.
+    /// The fewest words, for tables: `row locks`, and `device?` where that is likely and not sure.
     pub fn short(&self) -> String {
+        let what = self.what.split_once(" (").map_or(self.what.as_str(), |(what, _)| what);
         match self.confidence {
-            Confidence::Likely => format!("{} (likely)", self.what),
-            Confidence::Sure | Confidence::Unknown => self.what.clone(),
+            Confidence::Likely => format!("{what}?"),
+            Confidence::Sure | Confidence::Unknown => what.to_owned(),
         }
     }
 

@@ -69,6 +69,7 @@ fn processors_that_are_used_up() {
     let found = limited(&record);
     assert_eq!((found.by, found.confidence), (Component::Cpu, Confidence::Likely));
     assert_eq!(found.spoiled, ["others had 71.2 % of the processors"]);
+    assert_eq!(found.short(), "CPU?");
     // Sessions that wait for a device do not wait for the processors that others have.
     waits(&mut record, 4.0, &[("IO", "DataFileRead", 3.8)]);
     assert_eq!(limited(&record).by, Component::Device);
@@ -129,7 +130,7 @@ fn commits_that_wait_for_the_log() {
         "limited by the commits: 70.0 % of the sessions' time is commits (WALWrite): 310 µs a sync of the log, \
          100 syncs/s; the processors are 13.1 % busy"
     );
-    assert_eq!(found.short(), "commits (WALWrite)");
+    assert_eq!((found.what.as_str(), found.short().as_str()), ("commits (WALWrite)", "commits"));
 }
 
 #[test]

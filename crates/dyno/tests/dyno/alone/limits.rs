@@ -178,6 +178,9 @@ fn one_row_that_all_want() {
     let server = Postgres::start(&newest(), &[]);
     let desk = one_row(&server.url());
     let limit = limit_of_one_row(&server.url(), &desk, "8");
+    if is_starved(&desk) && limit.starts_with("limited by the CPU") {
+        return dyno_testbed::cannot("a row that all want", &format!("others are here: {limit}"));
+    }
     assert!(limit.starts_with("limited by row locks ("), "{limit}");
 }
 
@@ -187,6 +190,9 @@ fn one_row_that_all_want_of_another_engine() {
         let server = MySql::start(&version, &[]);
         let desk = one_row(&server.url());
         let limit = limit_of_one_row(&server.url(), &desk, "8");
+        if is_starved(&desk) && limit.starts_with("limited by the CPU") {
+            return dyno_testbed::cannot("a row that all want", &format!("others are here: {limit}"));
+        }
         assert!(limit.starts_with("limited by row locks"), "{version:?}: {limit}");
     }
 }
