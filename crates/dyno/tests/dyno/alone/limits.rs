@@ -7,7 +7,7 @@ use crate::common::group::quota;
 use crate::common::proxy::Proxy;
 use crate::common::throttle::Throttle;
 use crate::common::{Desk, Said};
-use dyno_testbed::{MySql, Postgres, Version};
+use dyno_testbed::{Postgres, Version};
 
 /// A run that is over soon, and looked at often.
 const RUN: [&str; 8] = [
@@ -182,19 +182,6 @@ fn one_row_that_all_want() {
         return dyno_testbed::cannot("a row that all want", &format!("others are here: {limit}"));
     }
     assert!(limit.starts_with("limited by row locks ("), "{limit}");
-}
-
-#[test]
-fn one_row_that_all_want_of_another_engine() {
-    for version in MySql::available() {
-        let server = MySql::start(&version, &[]);
-        let desk = one_row(&server.url());
-        let limit = limit_of_one_row(&server.url(), &desk, "8");
-        if is_starved(&desk) && limit.starts_with("limited by the CPU") {
-            return dyno_testbed::cannot("a row that all want", &format!("others are here: {limit}"));
-        }
-        assert!(limit.starts_with("limited by row locks"), "{version:?}: {limit}");
-    }
 }
 
 #[test]
