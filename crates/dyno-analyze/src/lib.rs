@@ -7,6 +7,7 @@
 //! differs between them, [`trend()`](trend::trend) where a history of runs changed. [`series`] is about any figure in the order
 //! of time: its levels, what is odd within them, and what moves with what.
 
+pub mod answer;
 pub mod audit;
 pub mod bands;
 pub mod bracket;
@@ -18,6 +19,7 @@ pub mod fixture;
 pub mod health;
 pub mod knee;
 pub mod limit;
+pub mod limited;
 pub mod load;
 pub mod minutes;
 pub mod number;
@@ -33,10 +35,12 @@ pub mod totals;
 pub mod trend;
 pub mod whose;
 
+pub use answer::{Answer, answer};
 pub use audit::{audit, check_names, judge};
 pub use compare::{Comparison, Gate, Rules, Side, Verdict, compare};
 pub use conclusion::Conclusion;
 pub use differ::{Difference, differ};
 pub use limit::{Limit, LimitError, keeps};
+pub use limited::{Limited, limited};
 pub use load::Load;
 pub use points::{Point, Points, points};

@@ -12,6 +12,7 @@
 //! | `processors` | who had the processors: this program, the database, or others |
 //! | `delta`, `rates`, `named` | what moved between two moments, as figures and under the names that records use |
 
+mod allowed;
 mod delta;
 mod facts;
 mod files;
@@ -26,6 +27,7 @@ mod snapshot;
 #[cfg(test)]
 mod live_tests;
 
+pub use allowed::CpuQuota;
 pub use delta::HostDelta;
 pub use facts::facts;
 pub use observer::HostObserver;

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 
 use dyno_record::ServerProcesses;
 
+use crate::allowed::{Allowed, CpuQuota};
 use crate::files::Root;
 use crate::parse::cpu::{CpuTimes, parse_stat};
+use crate::parse::mounts::parse_mountinfo;
 use crate::parse::process::{Process, parse_process, parse_ticks_per_s};
 
 /// Processes above which they are not looked at: reading each takes about 10 µs.
@@ -40,6 +42,10 @@ pub struct ProcessTimes {
     processes: BTreeMap<u32, (Owner, Process)>,
     /// Why the others cannot be told from the database, if so.
     unknown: Option<String>,
+    /// What this program may have of the processors.
+    own: Allowed,
+    /// The same of the first of the databases' processes, whose children inherit it; absent where there is none.
+    server: Option<Allowed>,
 }
 
 impl ProcessTimes {
@@ -62,7 +68,16 @@ impl ProcessTimes {
         let unknown = unknown(root, servers, &tops, &all);
         let processes = all.iter().map(|(&pid, process)| (pid, (owner(pid, &tops, &all), process.clone())));
         let processes = processes.collect();
-        Some(Self { cpu, ticks_per_s: parse_ticks_per_s(&auxv)?, processes, unknown })
+        let mounts = parse_mountinfo(&root.text("proc/self/mountinfo").unwrap_or_default());
+        let server = tops.iter().find(|(_, owner)| **owner == Owner::Server);
+        Some(Self {
+            cpu,
+            ticks_per_s: parse_ticks_per_s(&auxv)?,
+            processes,
+            unknown,
+            own: Allowed::of(root, "self", &mounts),
+            server: server.map(|(pid, _)| Allowed::of(root, &pid.to_string(), &mounts)),
+        })
     }
 }
 
@@ -158,6 +173,12 @@ pub struct ProcessorShares {
     pub others_s: Result<f64, String>,
     /// The largest of the others, by the names of their programs.
     pub names: Vec<(String, f64)>,
+    /// What control groups gave this program.
+    pub own_quota: Option<CpuQuota>,
+    /// What they gave the database.
+    pub server_quota: Option<CpuQuota>,
+    /// Processors that the database may run on, and how many of them this program may run on, too.
+    pub server_cpus: Option<(usize, usize)>,
 }
 
 impl ProcessorShares {
@@ -183,7 +204,25 @@ impl ProcessorShares {
         let unknown = begin.unknown.clone().or_else(|| end.unknown.clone());
         let others_s = unknown.map_or(Ok(left_s), Err);
         let names = names(begin, end, &seconds);
-        Some(Self { capacity_s, busy_s, steal_s, own_s, server_s, kernel_s, others_s, names })
+        let own_quota = CpuQuota::between(&begin.own, &end.own);
+        let servers = begin.server.as_ref().zip(end.server.as_ref());
+        let server_quota = servers.and_then(|(begin, end)| CpuQuota::between(begin, end));
+        let server_cpus = end.server.as_ref().filter(|server| !server.cpus.is_empty());
+        let server_cpus =
+            server_cpus.map(|server| (server.cpus.len(), server.cpus.intersection(&end.own.cpus).count()));
+        Some(Self {
+            capacity_s,
+            busy_s,
+            steal_s,
+            own_s,
+            server_s,
+            kernel_s,
+            others_s,
+            names,
+            own_quota,
+            server_quota,
+            server_cpus,
+        })
     }
 
     /// The figures under dotted names, as a record keeps them.
@@ -197,6 +236,16 @@ impl ProcessorShares {
         put("kernel.cpu_s", self.kernel_s);
         if let Some(server_s) = self.server_s {
             put("server.cpu_s", server_s);
+        }
+        if let Some((cpus, shared)) = self.server_cpus {
+            put("server.cpus_allowed", cpus as f64);
+            put("server.cpus_shared", shared as f64);
+        }
+        for (whose, quota) in [("own", self.own_quota), ("server", self.server_quota)] {
+            let Some(quota) = quota else { continue };
+            put(&format!("{whose}.cgroup.quota_cpus"), quota.cpus);
+            put(&format!("{whose}.cgroup.periods"), quota.periods as f64);
+            put(&format!("{whose}.cgroup.throttled_periods"), quota.throttled as f64);
         }
         if let Ok(others_s) = self.others_s {
             put("others.cpu_s", others_s);

@@ -2,6 +2,7 @@
 
 use dyno_analyze::conclusion::Conclusion;
 use dyno_analyze::knee::knee;
+use dyno_analyze::limited::{Component, limited};
 use dyno_analyze::number::{self, count, figure, optional, percent, span_s, time_us};
 use dyno_analyze::points::{Measure, Point, Points, SESSIONS, Survey};
 use dyno_analyze::whose::mark;
@@ -164,6 +165,7 @@ impl<'r> Report<'r> {
             Some(point) => self.most(point),
             None => self.single(record),
         };
+        more.extend(self.limit(record).map(|words| format!("{}.", capital(&words))));
         if record.status == Status::Interrupted {
             more.push("The run was interrupted: the figures are of the part that was measured.".into());
         }
@@ -171,6 +173,14 @@ impl<'r> Report<'r> {
         let place = if self.seen.runs > 1 { " at the maximum" } else { "" };
         more.push(format!("Audit{place}: {}.", audit_summary(&record.audit)));
         Answer { line, more, found: true }
+    }
+
+    /// What limits: at the maximum, or the only run. Of imported figures only what is known.
+    fn limit(&self, record: &RunRecord) -> Option<String> {
+        let of_point = best(&self.points).and_then(Point::limited);
+        let limit = of_point.unwrap_or_else(|| limited(record));
+        let is_told = limit.by != Component::Unknown || record.status != Status::Imported;
+        is_told.then(|| limit.full())
     }
 
     /// The answer of the command that all the runs are of, with whether it came to its end. A sweep's is the report's own.

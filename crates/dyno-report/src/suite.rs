@@ -24,7 +24,9 @@ pub(crate) fn overview(suite: &Suite) -> Grid {
         Head::figures("#J", "").explained("sessions at the optimum"),
         Head::tight("limit").explained("the limit of latency that the optimum keeps"),
         Head::figures("knee", "#J").explained("sessions from which on more pay less (Kneedle)"),
-        Head::text("limited by").explained("what was used up at the most, as far as it can be told"),
+        Head::text("limited by").explained(
+            "what was used up at the most; with a question mark where that is likely and not sure",
+        ),
     ]);
     let mut group = "";
     for (test, most) in suite.tests.iter().filter_map(|test| Some((test, test.most?))) {
@@ -220,6 +222,11 @@ pub fn suite_steps(suite: &Suite, style: &Style) -> String {
                 dyno_analyze::number::sessions(f64::from(last.sessions))
             ));
             out.push_str(&Table::from(&events(last)).render(style));
+        }
+        if let Some(limit) = &test.limit {
+            for line in wrap(&clean(&limit.full()), style.columns(), NOTE_LINES) {
+                out.push_str(&format!("{line}\n"));
+            }
         }
     }
     out

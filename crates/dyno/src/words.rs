@@ -212,6 +212,7 @@ pub(crate) fn setting(key: &str, value: &str) -> String {
 /// One run's result, and what the audit says of it.
 pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let card = dyno_report::result_card(&ResultRow::from(record), style);
+    let limited = dyno_report::limited_text(record, 2, style);
     let placed =
         dyno_report::placement_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
     let targets = dyno_report::targets_table(record, style);
@@ -220,7 +221,10 @@ pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let beside = if beside.is_empty() { beside } else { format!("\n{beside}") };
     let phases = dyno_report::phases_text(record, style);
     let phases = if phases.is_empty() { phases } else { format!("\n{phases}") };
-    format!("{card}{placed}{targets}{beside}{phases}\n{}", dyno_report::audit_words(&record.audit, style))
+    format!(
+        "{card}{placed}{limited}{targets}{beside}{phases}\n{}",
+        dyno_report::audit_words(&record.audit, style)
+    )
 }
 
 /// Lines that a sentence may take.

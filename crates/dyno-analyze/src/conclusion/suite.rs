@@ -13,6 +13,7 @@ use super::{Conclusion, Figures};
 use crate::knee::SENSITIVITY;
 use crate::knee::kneedle;
 use crate::limit::Limit;
+use crate::limited::Limited;
 use crate::number;
 use crate::points::{Better, Measure, Point, Points, points};
 pub use step::{FIGURES, Step};
@@ -96,6 +97,9 @@ pub struct Tested {
     /// What was used up at the most, as far as it can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<String>,
+    /// The same with its evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limited>,
     /// Whether more sessions were tried and brought nothing more; absent where that was not looked for.
     pub saturated: Option<bool>,
     /// Runs that are no result, each with its reason.
@@ -159,12 +163,16 @@ impl Tested {
             limited.zip(limit.as_ref()).is_some_and(|(us, limit)| us <= limit.most.as_secs_f64() * 1e6)
         };
         let single = points.iter().find(|point| point.sessions == 1);
+        let most = best(&|_| true);
+        let at_most = most.and_then(|most| points.iter().find(|point| point.sessions == most.sessions));
+        let limited = at_most.and_then(Point::limited);
         Self {
             single_us: single.and_then(|point| point.get("service_mean_us")),
-            most: best(&|_| true),
+            most,
             optimum: best(&keeps),
             knee: knee(&keyed),
-            limited_by: None,
+            limited_by: limited.as_ref().map(Limited::short),
+            limit: limited,
             saturated: looked_for_end.then(|| is_saturated(&keyed)),
             left_out: left_out.into_iter().map(|out| format!("{}: {}", out.id, out.reason)).collect(),
             notes: notes::notes(&page, &points, &of_test),

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, Figures};
-use crate::knee::{Answer, knee};
+use crate::answer::{Answer, answer};
+use crate::knee::{self, knee};
 use crate::number::{self, time_us};
 use crate::petal;
 use crate::points::{Point, Points, phrase};
@@ -63,17 +64,28 @@ pub struct Sweep {
     pub most: Option<Most>,
     /// Each ramp.
     pub ramps: Vec<Ramp>,
+    /// The answer of each ramp, and of a sweep without one that of its points; what limits first of all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
 }
 
 /// The conclusion of the sweep named `of`.
 pub fn conclusion(of: &str, stopped: Option<String>, points: &Points) -> Conclusion {
-    let (ramps, mut words) = ramps(points);
+    let answers = answers(points);
+    let mut words: Vec<String> = of_ramps_or_best(&answers).map(Answer::sentence).collect();
+    let (ramps, of_ramps) = ramps(points);
+    words.extend(of_ramps);
     let measures = petal::iops(points);
     let petals = petal::petals(points, measures);
     words.extend(petals.iter().filter(|petal| petal.points.len() > 1).map(|petal| petal.sentence(measures)));
     words.extend(petal::page_cache_words(points, measures.source));
-    let sweep =
-        Sweep { points: points.points.len(), left_out: points.left_out.len(), most: most(points), ramps };
+    let sweep = Sweep {
+        points: points.points.len(),
+        left_out: points.left_out.len(),
+        most: most(points),
+        ramps,
+        answers,
+    };
     Conclusion::new(of, stopped, line(&sweep), words, Figures::Sweep(sweep))
 }
 
@@ -103,6 +115,20 @@ fn most(points: &Points) -> Option<Most> {
     })
 }
 
+/// The answer of each curve along sessions.
+fn answers(points: &Points) -> Vec<Answer> {
+    let curves = points.curves(points.load_axis());
+    curves.iter().filter_map(|curve| answer(MEASURE, curve)).collect()
+}
+
+/// Those of curves that have more than one point; where none has, that of the most.
+fn of_ramps_or_best(answers: &[Answer]) -> impl Iterator<Item = &Answer> {
+    let is_ramp = |answer: &&Answer| answer.points > 1;
+    let any = answers.iter().any(|answer| is_ramp(&answer));
+    let most = answers.iter().max_by(|a, b| a.capacity.value.total_cmp(&b.capacity.value));
+    answers.iter().filter(is_ramp).chain(most.filter(|_| !any))
+}
+
 /// Each ramp, and its fit and its knees in words.
 fn ramps(points: &Points) -> (Vec<Ramp>, Vec<String>) {
     let (mut ramps, mut words) = (Vec::new(), Vec::new());
@@ -122,7 +148,7 @@ fn ramps(points: &Points) -> (Vec<Ramp>, Vec<String>) {
             words.push(format!("{head}{usl}"));
         }
         let shown = fit.as_ref().ok().map(|fit| (fit, fit.best())).filter(|(fit, best)| fit.shows(best));
-        let ramp_point = |answer: &Answer| {
+        let ramp_point = |answer: &knee::Answer| {
             let point = answer.as_ref().ok()?;
             Some(RampPoint { sessions: point.sessions, ops_per_s: point.throughput })
         };

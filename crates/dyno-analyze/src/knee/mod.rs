@@ -71,7 +71,8 @@ pub fn knee(loads: &[Load], fit: &Result<Scalability, FitError>, limit_us: Optio
 /// to rescale, and Kneedle would find the knee of that.
 const ALL_AT_ONCE: f64 = 0.95;
 
-fn by_kneedle(loads: &[Load]) -> Answer {
+/// The knee by Kneedle of `loads`, which go in order of sessions.
+pub fn by_kneedle(loads: &[Load]) -> Answer {
     if let [first, _, _, ..] = loads {
         let highest = loads.iter().map(|load| load.throughput).fold(0.0, f64::max);
         if first.throughput >= highest * ALL_AT_ONCE && highest > 0.0 {

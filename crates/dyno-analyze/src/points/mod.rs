@@ -27,6 +27,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use dyno_record::{Metric, RunId, RunRecord, Status, Unit, WaitTime, Waits};
 
 use crate::audit::page_cache_pct;
+use crate::limited::{Limited, Limits, limited};
 use crate::whose::{Marked, marked};
 use axis::Settings;
 pub use axis::{Axis, AxisValue, RATE, SESSIONS};
@@ -46,6 +47,7 @@ pub struct Point {
     pub runs: Vec<Repeat>,
     /// What was measured, by name; see [`MEASURES`]. What any of the runs cannot tell is not there.
     pub estimates: BTreeMap<String, Estimate>,
+    limits: Limits,
 }
 
 /// What a point keeps of one of its runs, beside the figures.
@@ -81,6 +83,11 @@ impl Point {
     /// The value of a measure, in its unit.
     pub fn get(&self, measure: &str) -> Option<f64> {
         self.estimates.get(measure).map(|estimate| estimate.value)
+    }
+
+    /// What limited its runs.
+    pub fn limited(&self) -> Option<Limited> {
+        self.limits.together()
     }
 
     /// Whether others had part in the measure in any of the runs, or that cannot be excluded.
@@ -194,6 +201,7 @@ struct Group {
     /// Figures that every run has so far.
     figures: BTreeMap<String, (Unit, Vec<f64>)>,
     latencies: Latencies,
+    limits: Limits,
 }
 
 impl Group {
@@ -205,7 +213,14 @@ impl Group {
         };
         let figures = first.metrics.iter().filter_map(figure).collect();
         let sessions = axis::sessions(first);
-        Self { sessions, values, runs: Vec::new(), figures, latencies: Latencies::default() }
+        Self {
+            sessions,
+            values,
+            runs: Vec::new(),
+            figures,
+            latencies: Latencies::default(),
+            limits: Limits::default(),
+        }
     }
 
     fn add(&mut self, record: &RunRecord) {
@@ -216,6 +231,7 @@ impl Group {
         });
         self.latencies.add(record);
         self.runs.push(Repeat::of(record));
+        self.limits.add(limited(record));
     }
 
     fn point(self) -> Point {
@@ -229,7 +245,13 @@ impl Group {
             estimates.extend(estimate.map(|estimate| (OPS.to_owned(), estimate)));
         }
         self.latencies.estimate(self.runs.len(), &mut estimates);
-        Point { sessions: self.sessions, values: self.values, runs: self.runs, estimates }
+        Point {
+            sessions: self.sessions,
+            values: self.values,
+            runs: self.runs,
+            estimates,
+            limits: self.limits,
+        }
     }
 }
 

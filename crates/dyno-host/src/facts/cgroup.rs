@@ -1,11 +1,10 @@
 //! Limits that control groups put on this process. A limit of a group binds everything below it, so the tightest of the
 //! own group and all above it is the one that counts. Names of groups are not kept: they may name users.
 
-use std::path::Path;
-
 use super::map::FactMap;
+use crate::allowed::{cpu_quota, read};
 use crate::files::Root;
-use crate::parse::cgroup::{Folder, folder, parse_cpu_max, parse_cpu_quota, parse_memory_max};
+use crate::parse::cgroup::{folder, parse_memory_max};
 use crate::parse::mounts::parse_mountinfo;
 
 pub(super) fn add(root: &Root, facts: &mut FactMap) {
@@ -34,18 +33,4 @@ pub(super) fn add(root: &Root, facts: &mut FactMap) {
             facts.put(format!("cgroup.blkio.{limit}"), read(&blkio.own, &format!("blkio.throttle.{limit}")));
         }
     }
-}
-
-fn cpu_quota(cpu: &Folder, folder: &Path) -> Option<f64> {
-    if cpu.unified {
-        parse_cpu_max(&read(folder, "cpu.max")?)
-    } else {
-        parse_cpu_quota(&read(folder, "cpu.cfs_quota_us")?, &read(folder, "cpu.cfs_period_us")?)
-    }
-}
-
-fn read(folder: &Path, file: &str) -> Option<String> {
-    let text = std::fs::read_to_string(folder.join(file)).ok()?;
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
 }

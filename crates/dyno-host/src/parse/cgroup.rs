@@ -59,6 +59,15 @@ fn cpus(quota_us: i64, period_us: i64) -> Option<f64> {
     (quota_us > 0 && period_us > 0).then(|| quota_us as f64 / period_us as f64)
 }
 
+/// Periods and those in which the time was used up, from `cpu.stat` of either version.
+pub(crate) fn parse_throttled(text: &str) -> Option<(u64, u64)> {
+    let of = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        line.trim().parse().ok()
+    };
+    Some((of("nr_periods")?, of("nr_throttled")?))
+}
+
 /// Bytes from `memory.max` or `memory.limit_in_bytes`; absent when there is no limit.
 pub(crate) fn parse_memory_max(text: &str) -> Option<u64> {
     text.parse().ok().filter(|&bytes: &u64| bytes < V1_UNLIMITED_BYTES)
@@ -104,6 +113,9 @@ mod tests {
         assert_eq!(parse_cpu_quota("-1", "100000"), None);
         assert_eq!(parse_cpu_quota("250000", "100000"), Some(2.5));
         assert_eq!(parse_cpu_quota("1", "0"), None);
+        let stat = "usage_usec 9\nnr_periods 120\nnr_throttled 118\nthrottled_usec 7\n";
+        assert_eq!(parse_throttled(stat), Some((120, 118)));
+        assert_eq!(parse_throttled("usage_usec 9\n"), None, "the root's group deals nothing out");
         assert_eq!(parse_memory_max("max"), None);
         assert_eq!(parse_memory_max("9223372036854771712"), None);
         assert_eq!(parse_memory_max("1073741824"), Some(1 << 30));

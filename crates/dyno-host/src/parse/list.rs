@@ -1,5 +1,21 @@
 //! Lists of numbers such as `0-3,8`, as the kernel writes CPUs and NUMA nodes (cpuset(7)).
 
+use std::collections::BTreeSet;
+
+/// The numbers of the list, up to a bound no machine has; absent when it is not a list.
+pub(crate) fn numbers(list: &str) -> Option<BTreeSet<u32>> {
+    const MOST: u32 = 1 << 16;
+    if count(list)? > MOST {
+        return None;
+    }
+    let ranges = list.trim().split(',').filter(|range| !range.is_empty());
+    let all = ranges.map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(first.trim().parse::<u32>().ok()?..=last.trim().parse().ok()?)
+    });
+    Some(all.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
 /// How many numbers the list holds; absent when it is not a list.
 pub(crate) fn count(list: &str) -> Option<u32> {
     let list = list.trim();
@@ -25,5 +41,10 @@ mod tests {
         assert_eq!(count("3-1"), None);
         assert_eq!(count("a-b"), None);
         assert_eq!(count("0-4294967295"), None);
+        assert_eq!(numbers("0-2,8\n").unwrap().into_iter().collect::<Vec<_>>(), [0, 1, 2, 8]);
+        assert_eq!(
+            (numbers("").map(|none| none.len()), numbers("0-70000"), numbers("x")),
+            (Some(0), None, None)
+        );
     }
 }

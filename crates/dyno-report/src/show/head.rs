@@ -4,6 +4,7 @@ use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
 use dyno_record::{Class, Imported, Kind, OwnWorkload, Pipelined, RunRecord, TargetFacts};
 
 use super::lists::{more, pairs};
+use crate::limited::limited_text;
 use crate::number::{self, bytes, count, span_s, time_us};
 use crate::result::{Figures, ResultRow, figure_card, has_result, placement_words};
 use crate::role;
@@ -272,6 +273,7 @@ pub(super) fn result(record: &RunRecord, style: &Style) -> String {
         out.push_str(&format!("{}\n", style.paint(Paint::Bad, &text)));
     }
     out.push_str(&figure_card(&ResultRow::from(record), &Figures::of(record), style));
+    out.push_str(&limited_text(record, 0, style));
     let mut measured = format!(
         "{} between snapshots; sessions started within {}, {} to connect",
         span_s(window.seconds),

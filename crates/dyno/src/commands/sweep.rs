@@ -1,5 +1,6 @@
 //! `dyno sweep`: runs over a grid of settings.
 
+use dyno_analyze::conclusion::Figures;
 use dyno_campaign::Concluded;
 use dyno_campaign::sweep::{Order, sweep};
 use dyno_plan::Until;
@@ -122,9 +123,14 @@ fn as_json(swept: &Concluded, points: &dyno_analyze::Points) -> serde_json::Valu
         .iter()
         .map(|run| json!({ "id": run.id, "status": RunState::from(run.status), "part_of": run.part_of }))
         .collect();
+    let answers = swept.conclusion.as_ref().and_then(|conclusion| match &conclusion.figures {
+        Figures::Sweep(sweep) => Some(&sweep.answers),
+        _ => None,
+    });
     json!({
         "sweep": swept.id, "done": swept.done, "axes": axes, "points": points, "runs": runs,
         "line": swept.conclusion.as_ref().map(|conclusion| &conclusion.line),
+        "answers": answers,
         "findings": swept.conclusion.as_ref().map(|conclusion| &conclusion.words),
     })
 }

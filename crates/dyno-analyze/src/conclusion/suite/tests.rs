@@ -127,3 +127,19 @@ fn a_test_of_storage_that_the_cache_has_served_says_so() {
     assert!(cached("in", 80.0).contains("served only 80.0 % of the blocks"));
     assert_eq!(cached("in", 100.0), "");
 }
+
+#[test]
+fn a_test_is_limited_by_what_its_best_step_is() {
+    let (one, mut four) = (run("a", 1, 100.0, 1_000), run("a", 4, 200.0, 9_000));
+    four.ops.remove("commit");
+    if let dyno_record::Waits::Sampled { average_active_sessions, events, .. } = &mut four.waits {
+        *average_active_sessions = 4.0;
+        events.truncate(1);
+        (events[0].class, events[0].event) = ("LWLock".into(), "BufferMapping".into());
+        events[0].average_sessions = 3.6;
+    }
+    let (_, tests) = suite_of(vec![page("a"), page("b")], &[one, four]);
+    assert_eq!(tests[0].limited_by.as_deref(), Some("latches"));
+    assert_eq!(tests[0].limit.as_ref().map(|limit| limit.by), Some(crate::limited::Component::Latches));
+    assert_eq!((&tests[1].limited_by, &tests[1].limit), (&None, &None), "it was not run");
+}

@@ -1,6 +1,7 @@
 //! The program as a user runs it: in a folder of its own, with a repository of its own.
 
 pub mod burners;
+pub mod group;
 pub mod proxy;
 mod pty;
 pub mod throttle;

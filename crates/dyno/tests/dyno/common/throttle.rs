@@ -1,14 +1,14 @@
-//! A platform whose limit is known: a control group whose processes may read a device only so often.
+//! A platform whose limit is known: a control group whose processes may use a device only so often.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The group; removed when dropped, its processes back where everybody is.
+use super::group::Group;
+
+/// The group, and the device that it may use only so often.
 pub struct Throttle {
-    group: PathBuf,
-    root: PathBuf,
+    group: Group,
     device: String,
 }
 
@@ -16,41 +16,32 @@ impl Throttle {
     /// A group that reads the device of `folder` at most `per_s` times a second; where that cannot be, `what` is
     /// skipped with the reason.
     pub fn reads(what: &str, folder: &Path, per_s: u32) -> Option<Self> {
-        match Self::make(folder, per_s) {
-            Ok(throttle) => Some(throttle),
-            Err(why) => {
-                dyno_testbed::cannot(what, &why);
-                None
-            }
-        }
+        let made = Self::make(folder, "read_iops_device", "riops", per_s);
+        made.map_err(|why| dyno_testbed::cannot(what, &why)).ok()
     }
 
-    fn make(folder: &Path, per_s: u32) -> Result<Self, String> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
+    /// The same for writes.
+    pub fn writes(what: &str, folder: &Path, per_s: u32) -> Option<Self> {
+        let made = Self::make(folder, "write_iops_device", "wiops", per_s);
+        made.map_err(|why| dyno_testbed::cannot(what, &why)).ok()
+    }
+
+    fn make(folder: &Path, first: &str, second: &str, per_s: u32) -> Result<Self, String> {
         let device = disk_of(folder)?;
-        let first = Path::new("/sys/fs/cgroup/blkio");
-        let (root, file, rule) = if first.join("blkio.throttle.read_iops_device").exists() {
-            (first.to_path_buf(), "blkio.throttle.read_iops_device", format!("{device} {per_s}"))
-        } else {
-            let root = PathBuf::from("/sys/fs/cgroup");
-            // The root's children may limit devices only if it lets them.
-            let _ = std::fs::write(root.join("cgroup.subtree_control"), "+io");
-            (root, "io.max", format!("{device} riops={per_s}"))
+        let first = format!("blkio.throttle.{first}");
+        let (group, file) = Group::make("blkio", &first, "io.max")?;
+        let rule = match file {
+            "io.max" => format!("{device} {second}={per_s}"),
+            _ => format!("{device} {per_s}"),
         };
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let group = root.join(format!("dyno-test-{}-{number}", std::process::id()));
-        let told = |doing: &str, error: &std::io::Error| format!("{doing}, which needs root: {error}");
-        std::fs::create_dir(&group).map_err(|e| told("no control group can be made", &e))?;
-        let throttle = Self { group, root, device: device.clone() };
-        std::fs::write(throttle.group.join(file), rule)
-            .map_err(|e| told(&format!("device {device} cannot be throttled"), &e))?;
-        Ok(throttle)
+        group.limit(file, &rule)?;
+        Ok(Self { group, device })
     }
 
     /// How many reads it has let pass: its own account, which is nobody's opinion.
     pub fn passed(&self) -> u64 {
         // `254:0 Read 123` of the first version, `254:0 rbytes=1 wbytes=2 rios=3 …` of the second.
-        let read = |name| std::fs::read_to_string(self.group.join(name));
+        let read = |name| std::fs::read_to_string(self.group.folder.join(name));
         let text = read("blkio.throttle.io_serviced").or_else(|_| read("io.stat")).unwrap();
         let lines = text.lines().filter_map(|line| line.strip_prefix(&self.device));
         let count = |line: &str| {
@@ -68,36 +59,12 @@ impl Throttle {
 
     /// `command`, to be run inside the group.
     pub fn around(&self, command: &Command) -> Command {
-        let mut inside = Command::new("sh");
-        let entry =
-            format!("echo $$ > '{}' && exec \"$0\" \"$@\"", self.group.join("cgroup.procs").display());
-        inside.args(["-c", &entry]).arg(command.get_program()).args(command.get_args()).env_clear();
-        inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        if let Some(folder) = command.get_current_dir() {
-            inside.current_dir(folder);
-        }
-        inside
+        self.group.around(command)
     }
 
     /// Takes a process and its children in; what they start later is born inside.
     pub fn take(&self, pid: u32) {
-        let children = format!("/proc/{pid}/task/{pid}/children");
-        let children = std::fs::read_to_string(children).unwrap_or_default();
-        let pids = children.split_whitespace().map(str::to_owned);
-        for pid in std::iter::once(pid.to_string()).chain(pids) {
-            // One that has just ended needs no limit.
-            let _ = std::fs::write(self.group.join("cgroup.procs"), pid);
-        }
-    }
-}
-
-impl Drop for Throttle {
-    fn drop(&mut self) {
-        let inside = std::fs::read_to_string(self.group.join("cgroup.procs")).unwrap_or_default();
-        for pid in inside.split_whitespace() {
-            let _ = std::fs::write(self.root.join("cgroup.procs"), pid);
-        }
-        let _ = std::fs::remove_dir(&self.group);
+        self.group.take(pid);
     }
 }
 

@@ -1,0 +1,232 @@
+//! Platforms that are limited on purpose: what limits them is named, and nothing is where nothing tells.
+
+use std::process::Command;
+use std::time::Duration;
+
+use crate::common::group::quota;
+use crate::common::proxy::Proxy;
+use crate::common::throttle::Throttle;
+use crate::common::{Desk, Said};
+use dyno_testbed::{Postgres, Version};
+
+/// A run that is over soon, and looked at often.
+const RUN: [&str; 8] = [
+    "--set",
+    "run.warmup=500ms",
+    "--set",
+    "run.time=3s",
+    "--set",
+    "observe.waits=50/s",
+    "--set",
+    "data.scan_scale=0 blocks",
+];
+
+/// Rows that any cache here holds.
+const SMALL: [&str; 4] = ["--set", "data.scale=4M", "--set", "data.scan_scale=0 blocks"];
+
+fn newest() -> Version {
+    Postgres::available().pop().unwrap()
+}
+
+fn run<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["run", "--target", url][..], &RUN, more].concat()
+}
+
+/// What limited the last run of the desk, as a user reads it.
+fn limit(desk: &Desk) -> String {
+    let shown = desk.dyno(&["show", "last"]);
+    let text: Vec<&str> = shown.out.split_whitespace().collect();
+    let text = text.join(" ");
+    let at = text.find("limited by ").or_else(|| text.find("what limited it is unknown"));
+    let at = at.unwrap_or_else(|| panic!("no limit in {shown:#?}"));
+    let end = text[at..].find(" between snapshots").map_or(text.len(), |end| at + end);
+    text[at..end].to_owned()
+}
+
+fn went_well(said: &Said) {
+    assert_eq!(said.code, 0, "{said:#?}");
+}
+
+/// Whether others left less than a quarter of the processors: then an idle platform cannot be told from a starved one.
+fn is_starved(desk: &Desk) -> bool {
+    let (_, record) = desk.json(&["show", "last"]);
+    record["metrics"]["cpu_busy_pct"]["value"].as_f64().unwrap() > 75.0
+}
+
+#[test]
+fn a_device_that_lets_little_pass() {
+    let desk = Desk::new();
+    let Some(throttle) = Throttle::reads("SQLite limited by its device", desk.path(), 500) else { return };
+    let url = format!("sqlite:{}?direct=on&cache=64K", desk.file("data.db").display());
+    let data =
+        ["--set", "data.scale=64M", "--set", "data.scan_scale=0 blocks", "--set", "data.block_size=8K"];
+    went_well(&desk.dyno(&[&["load", "--target", &url][..], &data].concat()));
+    let lookups = ["--set", "workload.lookup_pct=100", "--set", "run.sessions_per_schema=4"];
+    let run = run(&url, &[&data[..], &lookups].concat());
+    assert!(throttle.around(&desk.command(&run)).output().unwrap().status.success());
+    let limit = limit(&desk);
+    assert!(limit.starts_with("limited by the device: "), "{limit}");
+}
+
+#[test]
+fn a_log_on_a_device_that_lets_little_pass() {
+    let server = Postgres::start(&newest(), &[("wal_sync_method", "fdatasync")]);
+    let what = "PostgreSQL limited by its commits";
+    let Some(throttle) = Throttle::writes(what, &server.data_dir(), 100) else { return };
+    let (desk, url) = (Desk::new(), server.url());
+    went_well(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
+    throttle.take(server.pid().unwrap());
+    let updates = [
+        "--set",
+        "workload.update_pct=100",
+        "--set",
+        "workload.work_unit=1",
+        "--set",
+        "run.sessions_per_schema=4",
+    ];
+    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &updates].concat())));
+    let limit = limit(&desk);
+    assert!(limit.starts_with("limited by the commits: "), "{limit}");
+}
+
+#[test]
+fn a_server_with_little_processor_time() {
+    let Some(group) = quota("PostgreSQL with a quota", 0.2) else { return };
+    let server = Postgres::start(&newest(), &[("fsync", "off")]);
+    let (desk, url) = (Desk::new(), server.url());
+    went_well(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
+    group.take(server.pid().unwrap());
+    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &["--set", "run.sessions_per_schema=4"]].concat())));
+    let limit = limit(&desk);
+    assert!(limit.starts_with("limited by the CPU quota of the database: "), "{limit}");
+}
+
+#[test]
+fn a_client_with_little_processor_time() {
+    let Some(group) = quota("a client with a quota", 0.15) else { return };
+    let server = Postgres::start(&newest(), &[("fsync", "off")]);
+    let (desk, url) = (Desk::new(), server.url());
+    went_well(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
+    let lookups = ["--set", "workload.lookup_pct=100", "--set", "run.sessions_per_schema=4"];
+    let run = run(&url, &[&SMALL[..], &lookups].concat());
+    assert!(group.around(&desk.command(&run)).output().unwrap().status.success());
+    let limit = limit(&desk);
+    assert!(limit.starts_with("limited by the CPU quota of this program: "), "{limit}");
+}
+
+#[test]
+fn one_processor() {
+    let server = Postgres::start(&newest(), &[("fsync", "off")]);
+    let (desk, url) = (Desk::new(), server.url());
+    went_well(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
+    let pin = ["-a", "-p", "-c", "0", &server.pid().unwrap().to_string()];
+    if !Command::new("taskset").args(pin).output().is_ok_and(|output| output.status.success()) {
+        return dyno_testbed::cannot("a server on one processor", "taskset cannot pin it");
+    }
+    let args = run(&url, &[&SMALL[..], &["--set", "run.sessions_per_schema=4"]].concat());
+    let program = desk.command(&args);
+    let mut pinned = Command::new("taskset");
+    pinned.args(["-c", "0"]).arg(program.get_program()).args(program.get_args()).env_clear();
+    pinned.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(desk.path());
+    assert!(pinned.output().unwrap().status.success());
+    let limit = limit(&desk);
+    // Where others keep all processors busy, that is said, and is as true.
+    if is_starved(&desk) && !limit.starts_with("limited by the CPU") {
+        return dyno_testbed::cannot("one processor", &format!("others keep it: {limit}"));
+    }
+    assert!(limit.starts_with("limited by the CPU: "), "{limit}");
+}
+
+/// Eight sessions that add to one row, by transactions of several calls.
+const ONE_ROW: &str = r#"
+name = "one_row"
+writes = true
+
+[setup]
+sql = "CREATE TABLE one_row (id INT PRIMARY KEY, value INT NOT NULL); INSERT INTO one_row VALUES (1, 0)"
+
+[drop]
+sql = "DROP TABLE one_row"
+
+[transaction.add]
+commit = "end"
+steps = [
+  { sql = "UPDATE one_row SET value = value + 1 WHERE id = 1", rows = 1 },
+  { sql = "SELECT value FROM one_row WHERE id = 1", rows = 1 },
+]
+"#;
+
+/// A desk with that workload, loaded into `url`.
+fn one_row(url: &str) -> Desk {
+    let desk = Desk::new();
+    std::fs::create_dir_all(desk.file("one_row")).unwrap();
+    desk.write("one_row/workload.toml", ONE_ROW);
+    went_well(&desk.dyno(&["load", "--target", url, "--set", "workload.folder=one_row"]));
+    desk
+}
+
+/// What limits so many sessions at it.
+fn limit_of_one_row(url: &str, desk: &Desk, sessions: &str) -> String {
+    let sessions = format!("run.sessions_per_schema={sessions}");
+    let own = ["--set", "workload.folder=one_row", "--set", &sessions];
+    went_well(&desk.dyno(&run(url, &own)));
+    limit(desk)
+}
+
+#[test]
+fn one_row_that_all_want() {
+    let server = Postgres::start(&newest(), &[]);
+    let desk = one_row(&server.url());
+    let limit = limit_of_one_row(&server.url(), &desk, "8");
+    if is_starved(&desk) && limit.starts_with("limited by the CPU") {
+        return dyno_testbed::cannot("a row that all want", &format!("others are here: {limit}"));
+    }
+    assert!(limit.starts_with("limited by row locks ("), "{limit}");
+}
+
+#[test]
+fn a_table_that_somebody_locks() {
+    let server = Postgres::start(&newest(), &[]);
+    let desk = one_row(&server.url());
+    let somebody = "DO $$ BEGIN FOR i IN 1..40 LOOP
+        LOCK TABLE one_row IN EXCLUSIVE MODE; PERFORM pg_sleep(0.3); COMMIT;
+    END LOOP; END $$";
+    std::thread::scope(|scope| {
+        let locking = scope.spawn(|| server.try_psql("postgres", "postgres", somebody));
+        let limit = limit_of_one_row(&server.url(), &desk, "2");
+        assert!(limit.starts_with("limited by locks (relation)"), "{limit}");
+        server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %'");
+        // It was cut off, or has come to its end.
+        let _ = locking.join().unwrap();
+    });
+}
+
+#[test]
+fn a_long_way_and_what_cannot_be_told() {
+    let server = Postgres::start(&newest(), &[("fsync", "off")]);
+    let desk = Desk::new();
+    let direct = server.url();
+    went_well(&desk.dyno(&[&["load", "--target", &direct][..], &SMALL].concat()));
+    let proxy = Proxy::start(server.port());
+    for session in 0..2 {
+        proxy.delay(&format!("dyno session {session}"), Duration::from_millis(5));
+    }
+    let url = proxy.url();
+    let few = ["--set", "workload.lookup_pct=100", "--set", "run.sessions_per_schema=2"];
+    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &few].concat())));
+    let far = limit(&desk);
+    if is_starved(&desk) {
+        return dyno_testbed::cannot("a long way to the server", "others keep the processors busy");
+    }
+    assert!(far.starts_with("limited by round trips: "), "{far}");
+    // The same without a look at what sessions wait for: nobody can know.
+    let unseen = ["--set", "observe.waits=off"];
+    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &few, &unseen].concat())));
+    let unseen = limit(&desk);
+    assert!(unseen.starts_with("what limited it is unknown: "), "{unseen}");
+    // What was asked for needs no look.
+    let rate = ["--set", "workload.rate=20/s"];
+    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &few, &rate].concat())));
+    let rate = limit(&desk);
+    assert!(rate.starts_with("limited by the rate asked for: "), "{rate}");
+}
