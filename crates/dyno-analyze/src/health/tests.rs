@@ -39,6 +39,7 @@ fn suite() -> Suite {
         optimum: None,
         knee: None,
         limited_by: None,
+        limit: None,
         saturated: None,
         left_out: Vec::new(),
         notes: Vec::new(),
