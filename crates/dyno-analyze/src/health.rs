@@ -130,6 +130,10 @@ impl Expectation {
             let why = test.page.why_not.as_ref().or(test.page.failed.as_ref()).or(test.left_out.first());
             return Err(why.cloned().unwrap_or_else(|| "the test has no result".to_owned()));
         }
+        // A platform delivers nothing by what its cache has answered.
+        if let Some(why) = &test.unfit {
+            return Err(why.clone());
+        }
         if self.figure.as_deref() == Some(ALONE) {
             let us = test.single_us.ok_or("no single session was measured")?;
             return Ok((us, time_us(us)));
@@ -170,7 +174,7 @@ impl Expectation {
 /// Expectations that a good suite gives: each test's most at its step, with some room for what repeats differ by.
 pub fn of_suite(suite: &Suite, room_pct: f64) -> Vec<Expectation> {
     let of = |test: &Tested| {
-        let most = test.most?;
+        let most = test.most.filter(|_| test.unfit.is_none())?;
         let step = test.steps.iter().find(|step| step.sessions == most.sessions)?;
         let p99 = step.figures.get("service_p99_us").copied()?;
         let at_least = !test.page.less_is_better();

@@ -6,8 +6,7 @@
 //! `cargo run --release -p dyno-drive --example bare -- postgres|mysql SOCKET ROWS SESSIONS SECONDS`: on PostgreSQL as `postgres`
 //! in the database of that name, on MariaDB as `root` in the database `bench`, both without a password. The table must be there.
 
-// Printing is what this program is for.
-#![allow(clippy::print_stdout, clippy::unwrap_used)]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for developers")]
 
 use std::io::{Read as _, Write as _};
 use std::mem::MaybeUninit;

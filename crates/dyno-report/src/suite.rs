@@ -42,6 +42,14 @@ pub(crate) fn overview(suite: &Suite) -> Grid {
 fn line(test: &Tested, most: At) -> Vec<Cell> {
     let page = &test.page;
     let (shown, unit) = page.words(most.value);
+    // What a cache has answered is no figure of storage: the steps have it, the answer has not.
+    if test.unfit.is_some() {
+        let mut cells: Vec<Cell> = [&*page.id, "not known", &unit].into_iter().map(Cell::text).collect();
+        cells[0].link = format!("test-{}", crate::markup::slug(&page.id));
+        cells.resize_with(10, Cell::default);
+        cells.push(Cell::text("the cache"));
+        return cells;
+    }
     let sessions = |at: Option<At>| at.map_or_else(String::new, |at| at.sessions.to_string());
     let texts = [
         page.id.clone(),

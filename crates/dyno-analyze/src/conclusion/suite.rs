@@ -104,6 +104,9 @@ pub struct Tested {
     pub saturated: Option<bool>,
     /// Runs that are no result, each with its reason.
     pub left_out: Vec<String>,
+    /// Why its figures are not of what it is about, as those of storage that a cache answered; absent where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<String>,
     /// What a reader has to know of its figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -175,6 +178,7 @@ impl Tested {
             limit: limited,
             saturated: looked_for_end.then(|| is_saturated(&keyed)),
             left_out: left_out.into_iter().map(|out| format!("{}: {}", out.id, out.reason)).collect(),
+            unfit: notes::unfit(&page, &points),
             notes: notes::notes(&page, &points, &of_test),
             steps: points.iter().map(|point| Step::of(&page, point, &of_test)).collect(),
             page,
@@ -182,7 +186,7 @@ impl Tested {
     }
 
     fn notes(&self) -> impl Iterator<Item = String> {
-        self.notes.iter().map(|note| format!("{}: {note}", self.page.id))
+        self.unfit.iter().chain(&self.notes).map(|note| format!("{}: {note}", self.page.id))
     }
 
     /// Why it has no result, or not all of it; nothing where it has.
@@ -235,7 +239,10 @@ pub fn conclusion(
         pages.into_iter().map(|page| Tested::of(page, records, looked_for_end)).collect();
     let words = tests.iter().flat_map(|test| test.trouble().into_iter().chain(test.notes())).collect();
     let count = |is: fn(&Tested) -> bool| tests.iter().filter(|test| is(test)).count();
-    let (measured, absent) = (count(|test| test.most.is_some()), count(|test| test.page.why_not.is_some()));
+    let (measured, absent) = (
+        count(|test| test.most.is_some() && test.unfit.is_none()),
+        count(|test| test.page.why_not.is_some()),
+    );
     let without = tests.len() - measured - absent;
     let mut line = format!("{measured} of {} tests have a result", tests.len());
     if absent > 0 {

@@ -42,6 +42,7 @@ fn suite() -> Suite {
         limit: None,
         saturated: None,
         left_out: Vec::new(),
+        unfit: None,
         notes: Vec::new(),
     };
     let mut absent = measured.clone();
@@ -100,6 +101,11 @@ fn what_nobody_knows_is_not_met_and_says_why() {
     assert_eq!(why("redu >= 0"), "the suite has no test redu");
     assert_eq!(why("sequence >= 0"), "it has none");
     assert_eq!(why("redo >= 0 at p99 <= 1us"), "no step keeps p99 <= 1us");
+    let mut cached = suite();
+    cached.tests[0].unfit = Some("a cache answered".into());
+    let answer = "redo >= 0".parse::<Expectation>().unwrap().held(&cached);
+    assert_eq!((answer.met, answer.measured), (false, Err("a cache answered".into())));
+    assert!(of_suite(&cached, 10.0).is_empty());
     assert_eq!(why("redo.iops >= 0"), "the steps of redo do not tell iops");
 }
 

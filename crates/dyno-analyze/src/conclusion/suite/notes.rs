@@ -11,24 +11,31 @@ const SERVED_MOST: f64 = 90.0;
 /// A test in the cache in which it serves less than this is none, %.
 const SERVED_LEAST: f64 = 99.0;
 
+/// Why the figures of a test of storage are none of storage's: the database's own cache served nearly all of its blocks.
+pub(super) fn unfit(page: &Page, points: &[Point]) -> Option<String> {
+    let asks = points.iter().any(|point| point.get("logical_reads_per_s").is_some_and(|reads| reads > 0.0));
+    let served = points.iter().filter_map(|point| point.get("buffer_hit_pct")).reduce(f64::max)?;
+    let is_out = page.cache.as_deref() == Some("out");
+    (is_out && asks && served > SERVED_MOST).then(|| {
+        format!(
+            "the database's own cache served up to {} % of the blocks, so these are not storage's figures; data.scale and \
+             data.scan_scale have to be larger than that cache",
+            percent(served)
+        )
+    })
+}
+
 /// What there is to say of a test with these points, which are of these runs.
 pub(super) fn notes(page: &Page, points: &[Point], runs: &[RunRecord]) -> Vec<String> {
     let served: Vec<f64> = points.iter().filter_map(|point| point.get("buffer_hit_pct")).collect();
-    let asks = points.iter().any(|point| point.get("logical_reads_per_s").is_some_and(|reads| reads > 0.0));
-    let (least, most) = (served.iter().copied().reduce(f64::min), served.iter().copied().reduce(f64::max));
     let mut notes: Vec<String> = untold(page, points, runs).into_iter().collect();
-    match (page.cache.as_deref(), least, most) {
-        (Some("out"), _, Some(most)) if most > SERVED_MOST && asks => notes.push(format!(
-            "the database's own cache served up to {} % of the blocks, so these are not storage's figures; data.scale and \
-             data.scan_scale have to be larger than that cache",
-            percent(most)
-        )),
-        (Some("in"), Some(least), _) if least < SERVED_LEAST => notes.push(format!(
-            "the database's cache served only {} % of the blocks at one step, so storage had part in it; a larger cache holds \
-             all of its data",
+    if let (Some("in"), Some(least)) = (page.cache.as_deref(), served.into_iter().reduce(f64::min))
+        && least < SERVED_LEAST
+    {
+        notes.push(format!(
+            "the database's cache served only {} % of the blocks at one step, so not all of its data was in it",
             percent(least)
-        )),
-        _ => {}
+        ));
     }
     let cached =
         points.iter().flat_map(|point| &point.runs).filter_map(|run| run.page_cache_pct).reduce(f64::max);
