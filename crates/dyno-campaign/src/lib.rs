@@ -40,6 +40,7 @@ pub mod own;
 mod own_data;
 mod own_plans;
 mod own_report;
+pub mod platforms;
 pub mod prove;
 mod ready;
 mod refuse;

@@ -14,5 +14,6 @@ pub const SPEC: EngineSpec = EngineSpec {
     ],
     commits: &[Commit::Nowait, Commit::Plsql],
     awr: true,
+    publishing: "Oracle's licence asks for its consent before results of benchmarks are published",
     ..EngineSpec::plain("oracle", Form::Server, "oracle://dyno@localhost:1521/FREEPDB1")
 };

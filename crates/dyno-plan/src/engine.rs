@@ -34,6 +34,8 @@ pub struct EngineSpec {
     pub uncached: &'static [(&'static str, &'static str)],
     /// The same with which data of some hundred megabytes stays in the cache.
     pub cached: &'static [(&'static str, &'static str)],
+    /// What its licence says of publishing results, as a note beneath them; empty where it says nothing.
+    pub publishing: &'static str,
     /// Where commands give passwords to its clients: a plan must not hold one.
     pub passwords: Passwords,
 }
@@ -99,6 +101,7 @@ impl EngineSpec {
             pooled: false,
             uncached: &[],
             cached: &[],
+            publishing: "",
             passwords: Passwords { variables: &[], clients: &[] },
         }
     }

@@ -8,6 +8,7 @@ mod proofs;
 mod results;
 mod shared;
 mod suite;
+mod verdicts;
 mod workload;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
 pub(crate) use shared::Marks;
 pub(crate) use suite::{Suite, SuiteCommand, Which};
+pub(crate) use verdicts::{Price, Scorecard};
 pub(crate) use workload::{CheckWorkload, ImportPgbench, ImportStatements, Workload};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
@@ -155,6 +157,20 @@ pub(crate) enum Command {
             dyno health last -o sheet.html\n\nExit codes: 0 all are met, 1 one is not or nobody knows, 2 wrong usage, 3 the repository failed."
     )]
     Health(Health),
+    /// Platforms side by side over all tests of their suites, each held against the first.
+    #[command(
+        after_long_help = "A platform is `last`, suites by name with commas between them, variant:NAME (all suites of it, which are repeats), \
+            or one out of a document: server-in-memory-oracle, random-read-flash-oracle. There is no index over all.\n\n\
+            Examples:\n  dyno scorecard variant:old variant:new\n  dyno scorecard old=suite-20261123-183926-3eb9 new=last -o scorecard.html\n  \
+            dyno scorecard random-read-flash-oracle last\n  dyno scorecard variant:a variant:b --figure alone"
+    )]
+    Scorecard(Scorecard),
+    /// What performance costs: prices of platforms, shared out over what they do at the knee.
+    #[command(
+        after_long_help = "Examples:\n  dyno price --init            an example of prices.toml, to be edited\n  dyno price\n  \
+            dyno price prices.toml -o price.html"
+    )]
+    Price(Price),
     /// The runs in the repository, latest first.
     #[command(
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"

@@ -77,6 +77,9 @@ pub struct At {
     /// How far its runs lie apart, %; absent of a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread_pct: Option<f64>,
+    /// The least and the largest of its runs; absent of a single one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<(f64, f64)>,
 }
 
 /// What was measured of one test.
@@ -129,8 +132,12 @@ impl Page {
 
     /// The key figure of a point.
     fn key(&self, point: &Point) -> Option<f64> {
-        let value = point.get(self.measure())?;
-        Some(if self.metric.is_none() { value * self.units as f64 } else { value })
+        Some(point.get(self.measure())? * self.factor())
+    }
+
+    /// Units of the key figure in one of its measure.
+    fn factor(&self) -> f64 {
+        if self.metric.is_none() { self.units as f64 } else { 1.0 }
     }
 
     /// Whether less of the key figure is better.
@@ -204,8 +211,12 @@ impl Tested {
 }
 
 fn at(page: &Page, point: &Point) -> Option<At> {
-    let spread_pct = point.estimates.get(page.measure()).and_then(crate::points::Estimate::spread_pct);
-    Some(At { sessions: point.sessions, value: page.key(point)?, spread_pct })
+    let estimate = point.estimates.get(page.measure());
+    let spread_pct = estimate.and_then(crate::points::Estimate::spread_pct);
+    let of =
+        |estimate: &crate::points::Estimate| (estimate.min() * page.factor(), estimate.max() * page.factor());
+    let range = estimate.filter(|_| spread_pct.is_some()).map(of);
+    Some(At { sessions: point.sessions, value: page.key(point)?, spread_pct, range })
 }
 
 /// Where more sessions begin to pay less than they did on average.

@@ -35,7 +35,7 @@ fn suite() -> Suite {
         page: page("redo"),
         steps: vec![step(1, 1_000.0, 800.0), step(4, 2_500.0, 2_000.0), step(8, 2_600.0, 9_000.0)],
         single_us: Some(900.0),
-        most: Some(At { sessions: 8, value: 2_600.0, spread_pct: None }),
+        most: Some(At { sessions: 8, value: 2_600.0, spread_pct: None, range: None }),
         optimum: None,
         knee: None,
         limited_by: None,

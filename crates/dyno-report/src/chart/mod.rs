@@ -6,7 +6,7 @@
 //! each series' own.
 
 mod downsample;
-mod measure;
+pub(crate) mod measure;
 mod model;
 pub mod palette;
 #[cfg(feature = "png")]

@@ -4,6 +4,7 @@ use maud::{DOCTYPE, PreEscaped, html};
 
 use crate::chart::Chart;
 use crate::grid::Grid;
+use crate::plot::Plot;
 use crate::text::clean;
 
 use super::{SCRIPT, charts, grid, policy, style};
@@ -17,6 +18,8 @@ pub struct Section {
     pub lines: Vec<String>,
     /// Its charts.
     pub charts: Vec<Chart>,
+    /// Its plots of ratios.
+    pub plots: Vec<Plot>,
     /// Its tables, each with a title, which may be empty.
     pub grids: Vec<(String, Grid)>,
 }
@@ -49,6 +52,12 @@ pub fn pages(title: &str, about: &str, sections: &[Section]) -> String {
                             h2 { (clean(&section.title)) }
                             @for line in &section.lines { p { (clean(line)) } }
                             (charts::charts(&section.charts))
+                            @for plot in &section.plots {
+                                figure class="wide" {
+                                    (PreEscaped(plot.svg()))
+                                    figcaption { (clean(&plot.about)) }
+                                }
+                            }
                             @for (title, grid) in &section.grids {
                                 @if !title.is_empty() { h3 { (clean(title)) } }
                                 (grid::table(grid, &clean(if title.is_empty() { &section.title } else { title })))

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
+use dyno_analyze::Conclusion;
 use dyno_analyze::conclusion::suite::Suite;
-use dyno_analyze::conclusion::{Conclusion, Figures};
 use dyno_analyze::health::{Answer, Expectation, of_suite};
-use dyno_campaign::files;
-use dyno_record::{Repository, SweepKind};
+use dyno_campaign::{files, platforms};
 use dyno_report::html::{Section, pages};
 use dyno_report::{health_grid, health_table};
 use serde_json::json;
@@ -25,7 +24,7 @@ const HEAD: &str = "\
 ";
 
 pub(super) fn run(common: &Common, args: &Health, talk: &Talk) -> anyhow::Result<Exit> {
-    let (conclusion, suite) = chosen(&context::repository_to_read(common)?, &args.suite)?;
+    let (conclusion, suite) = platforms::concluded(&context::repository_to_read(common)?, &args.suite)?;
     if args.init {
         return init(&conclusion, &suite, args, talk);
     }
@@ -48,25 +47,6 @@ pub(super) fn run(common: &Common, args: &Health, talk: &Talk) -> anyhow::Result
         talk.say(&format!("written: {}", path.display()));
     }
     Ok(if met == answers.len() { Exit::Done } else { Exit::Invalid })
-}
-
-/// The suite that is meant, and what it came to.
-fn chosen(repository: &Repository, selector: &str) -> anyhow::Result<(Conclusion, Suite)> {
-    let id = match selector {
-        "last" => {
-            let all = repository.sweeps(Some(SweepKind::Suite), 1)?;
-            let last = all.into_iter().next().map(|suite| suite.id);
-            last.ok_or_else(|| usage("there is no suite", "`dyno suite` runs one"))?
-        }
-        name => repository.resolve_sweep(name)?,
-    };
-    let value = repository.conclusion(&id)?;
-    let value = value.ok_or_else(|| usage(format!("{id} has no result"), "`dyno suite --resume` ends it"))?;
-    let conclusion: Conclusion = serde_json::from_value(value)?;
-    let Figures::Suite(suite) = conclusion.figures.clone() else {
-        return Err(usage(format!("{id} is no suite"), "`dyno list --sweeps` shows which are"));
-    };
-    Ok((conclusion, *suite))
 }
 
 fn init(conclusion: &Conclusion, suite: &Suite, args: &Health, talk: &Talk) -> anyhow::Result<Exit> {

@@ -19,9 +19,11 @@ mod load;
 mod man;
 mod new_file;
 mod new_folder;
+mod price;
 mod prove;
 mod report;
 mod run;
+mod scorecard;
 mod search;
 mod show;
 mod soak;
@@ -53,6 +55,8 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Ab(args) => ab::run(common, args, talk),
         Command::Suite(args) => suite::run(common, args, talk),
         Command::Health(args) => health::run(common, args, talk),
+        Command::Price(args) => price::run(common, args, talk),
+        Command::Scorecard(args) => scorecard::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
         Command::Compare(args) => compare::run(common, args, talk),
@@ -92,6 +96,8 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         | Command::Report(_)
         | Command::Export(_)
         | Command::Health(_)
+        | Command::Price(_)
+        | Command::Scorecard(_)
         | Command::Awr(_) => false,
         Command::ImportStatements(args) => args.awr.is_none(),
         // It reads one where a target is named.

@@ -57,4 +57,5 @@ mod suite;
 mod sweep;
 mod targets;
 mod usage;
+mod verdicts;
 mod workload;

@@ -23,6 +23,7 @@ pub(super) fn page(timelines: &[Timeline], names: bool) -> String {
             title: words::title(timeline),
             lines: lines(timeline, names),
             charts: charts::charts(timeline),
+            plots: Vec::new(),
             grids: grids.into_iter().filter_map(|(title, grid)| Some((title.to_owned(), grid?))).collect(),
         }
     };

@@ -1,0 +1,84 @@
+use super::*;
+use crate::reference::reference;
+use crate::scorecard::Platform;
+
+fn printed(name: &str) -> Platform {
+    let suite = reference(name).unwrap().suite();
+    Platform {
+        name: name.to_owned(),
+        suites: vec![suite],
+        printed: true,
+        asked: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn price() -> Price {
+    Price {
+        name: "flash".to_owned(),
+        purchase: 48_000.0,
+        per_month: 500.0,
+        cores: 16.0,
+        licence_per_core: 3_000.0,
+        watts: 1_000.0,
+        kwh: 0.2,
+        ..Price::default()
+    }
+}
+
+fn prices() -> Prices {
+    Prices { currency: "EUR".to_owned(), months: 48.0, platform: vec![price()] }
+}
+
+#[test]
+fn a_month_is_the_sum_of_its_parts() {
+    // 48,000 / 48 + 500 + 16 x 3,000 / 48 + 1 kW x 730.5 h x 0.2
+    assert!((price().a_month(48.0) - (1_000.0 + 500.0 + 1_000.0 + 146.1)).abs() < 1e-9);
+}
+
+#[test]
+fn a_unit_costs_the_month_by_what_the_platform_does_at_the_knee() {
+    let (priced, costs) = costs(&prices(), &[(printed("random-read-flash-oracle"), price())]);
+    assert!((priced[0].a_month - 2_646.1).abs() < 1e-9);
+    let [reads] = costs.as_slice() else { panic!("{costs:#?}") };
+    let cost = reads.each[0].as_ref().unwrap();
+    assert_eq!((cost.sessions, cost.at_knee, cost.does), (32, true, 510_868.0));
+    assert!((cost.a_month - 2_646.1 / 510.868).abs() < 1e-9);
+}
+
+#[test]
+fn one_test_is_taken_for_all_platforms_and_what_one_has_not_is_said() {
+    let both =
+        [(printed("server-in-memory-oracle"), price()), (printed("random-read-flash-oracle"), price())];
+    let (_, costs) = costs(&prices(), &both);
+    let logical = costs.iter().find(|costs| costs.unit.contains("logical")).unwrap();
+    assert_eq!(logical.test, "server-scan", "nobody has server-logical-reads");
+    assert!(logical.each[0].is_ok());
+    assert_eq!(logical.each[1], Err("not measured".to_owned()));
+}
+
+#[test]
+fn prices_that_cannot_be_are_told_by_their_key() {
+    let with = |change: fn(&mut Prices)| {
+        let mut prices = prices();
+        change(&mut prices);
+        prices.fault()
+    };
+    assert_eq!(with(|_| ()), None);
+    assert!(with(|prices| prices.months = 0.0).unwrap().starts_with("months = 0"));
+    assert!(with(|prices| prices.platform.clear()).unwrap().contains("[[platform]]"));
+    let of = |change: fn(&mut Price)| {
+        let mut prices = prices();
+        change(&mut prices.platform[0]);
+        prices.fault().unwrap_or_default()
+    };
+    assert!(of(|price| price.purchase = -1.0).starts_with("platform flash: purchase = -1"));
+    assert!(of(|price| price.purchase = f64::NAN).starts_with("platform flash: purchase"));
+    assert!(of(|price| price.name.clear()).starts_with("platform 1: name"));
+    assert!(with(|prices| prices.platform.push(price())).unwrap().contains("called so already"));
+    assert!(of(|price| price.cores = 0.0).contains("no cores"));
+    assert!(of(|price| price.kwh = 0.0).contains("both watts and kwh"));
+    assert!(
+        of(|price| *price = Price { name: "x".to_owned(), ..Price::default() }).contains("costs nothing")
+    );
+}

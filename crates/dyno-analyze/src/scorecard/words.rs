@@ -1,0 +1,101 @@
+//! What a scorecard says in words.
+
+use super::{Line, Platform, Ratio, Verdict};
+use crate::number::figure;
+use crate::points::median;
+
+/// How one component of a platform is held against that of the first.
+struct Component<'l> {
+    group: &'l str,
+    ratios: Vec<(&'l str, Ratio)>,
+    median: f64,
+}
+
+impl Component<'_> {
+    /// `storage (1.20 to 2.31 ×, median 1.80 × over 8 tests)`.
+    fn words(&self) -> String {
+        let times: Vec<f64> = self.ratios.iter().map(|(_, ratio)| ratio.times).collect();
+        let (low, high) = times
+            .iter()
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), times| (low.min(*times), high.max(*times)));
+        match times.len() {
+            1 => format!("{} ({} ×: {})", self.group, figure(times[0]), self.ratios[0].0),
+            tests => format!(
+                "{} ({} to {} ×, median {} × over {tests} tests)",
+                self.group,
+                figure(low),
+                figure(high),
+                figure(self.median)
+            ),
+        }
+    }
+}
+
+fn components(lines: &[Line], at: usize) -> Vec<Component<'_>> {
+    let mut all: Vec<Component<'_>> = Vec::new();
+    for line in lines {
+        let Some(ratio) = line.ratios[at] else { continue };
+        match all.iter_mut().find(|component| component.group == line.group) {
+            Some(component) => component.ratios.push((&line.test, ratio)),
+            None => {
+                all.push(Component { group: &line.group, ratios: vec![(&line.test, ratio)], median: 0.0 });
+            }
+        }
+    }
+    for component in &mut all {
+        let times: Vec<f64> = component.ratios.iter().map(|(_, ratio)| ratio.times).collect();
+        component.median = median(&times).unwrap_or_default();
+    }
+    all.sort_by(|a, b| b.median.total_cmp(&a.median));
+    all
+}
+
+/// In which component the platform at `at` is best and worst against the first, and in how many tests that is sure.
+pub(super) fn of(platforms: &[Platform], at: usize, lines: &[Line]) -> String {
+    let (first, name) = (&platforms[0].name, &platforms[at].name);
+    let components = components(lines, at);
+    let what = match components.as_slice() {
+        [] => return format!("{name} and {first} have no test in common"),
+        [only] => format!("only {} can be compared", only.words()),
+        [best, .., worst] => format!("best in {}, worst in {}", best.words(), worst.words()),
+    };
+    let ratios: Vec<Ratio> = lines.iter().filter_map(|line| line.ratios[at]).collect();
+    let count = |verdict| ratios.iter().filter(|ratio| ratio.verdict == verdict).count();
+    let counts = [
+        (count(Verdict::Better), "surely better"),
+        (count(Verdict::Worse), "surely worse"),
+        (count(Verdict::Unsure), "not sure"),
+        (count(Verdict::Few), "with too few repeats to be sure"),
+        (count(Verdict::Single), "without repeats"),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let apart = lines.len() - ratios.len();
+    let apart = if apart > 0 { format!("; {apart} cannot be compared") } else { String::new() };
+    let tests = if ratios.len() == 1 { "test" } else { "tests" };
+    format!("{name} against {first}: {what}; {} {tests}: {}{apart}", ratios.len(), counts.join(", "))
+}
+
+/// What a reader has to know of the platforms, and in what they were not asked the same.
+pub(super) fn notes(platforms: &[Platform]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let run: Vec<&Platform> = platforms.iter().filter(|platform| !platform.printed).collect();
+    for platform in run.iter().skip(1) {
+        let first = run[0];
+        let other = |name: &str, key: &str, value: &str, of: &Platform| {
+            let theirs =
+                of.asked.iter().find(|(theirs, _)| theirs == key).map_or("nothing", |(_, value)| value);
+            (theirs != value).then(|| format!("{key} is {theirs} for {} and {value} for {name}", of.name))
+        };
+        notes.extend(
+            platform.asked.iter().filter_map(|(key, value)| other(&platform.name, key, value, first)),
+        );
+    }
+    for platform in platforms {
+        notes.extend(platform.notes.iter().map(|note| format!("{}: {note}", platform.name)));
+    }
+    notes
+}

@@ -1,0 +1,84 @@
+//! What performance costs: tables, and a plot of several platforms.
+
+use dyno_analyze::number::{ABSENT, figure, sessions};
+use dyno_analyze::price::{Cost, Costs, Priced};
+
+use dyno_analyze::whose;
+
+use crate::grid::{Cell, Grid, Head};
+use crate::plot::{Plot, Row, Times};
+
+/// What each platform costs each month, and of what that is made.
+pub fn price_grid(priced: &[Priced], currency: &str) -> Grid {
+    let mut grid =
+        Grid::new(vec![Head::tight("platform"), Head::figures("a month", currency), Head::text("made of")]);
+    for platform in priced {
+        let parts: Vec<String> =
+            platform.parts.iter().map(|(name, amount)| format!("{name} {}", figure(*amount))).collect();
+        let texts = [platform.name.clone(), figure(platform.a_month), parts.join(", ")];
+        grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+    }
+    grid
+}
+
+/// What a unit of performance costs on each platform.
+pub fn costs_grid(priced: &[Priced], costs: &[Costs], currency: &str) -> Grid {
+    let mut grid = Grid::new(vec![
+        Head::tight("a month for"),
+        Head::figures("costs", currency),
+        Head::figures("×", "").explained("times the first platform's cost; below 1 is cheaper"),
+        Head::figures("does", "/s"),
+        Head::text("where"),
+    ]);
+    for unit in costs {
+        grid.row(vec![Cell::text(&format!("{} ({})", unit.unit, unit.test))]);
+        for (at, (platform, cost)) in priced.iter().zip(&unit.each).enumerate() {
+            let absent = || ABSENT.to_owned();
+            let times =
+                times(unit, at).filter(|_| at > 0).map_or_else(String::new, |times| figure(times.times));
+            let [costs, does, place] = match cost {
+                Ok(cost) => [figure(cost.a_month), whose::mark(figure(cost.does), cost.marked), place(cost)],
+                Err(why) => [absent(), absent(), why.clone()],
+            };
+            let texts = [platform.name.clone(), costs, times, does, place];
+            grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+        }
+    }
+    grid
+}
+
+fn place(cost: &Cost) -> String {
+    let with = sessions(f64::from(cost.sessions));
+    if cost.at_knee { format!("knee, {with}") } else { format!("most, no knee, {with}") }
+}
+
+fn times(unit: &Costs, at: usize) -> Option<Times> {
+    let (first, this) = (unit.each.first()?.as_ref().ok()?, unit.each.get(at)?.as_ref().ok()?);
+    let range = first.range.zip(this.range).map(|(first, this)| (this.0 / first.1, this.1 / first.0));
+    let times = this.a_month / first.a_month;
+    let hover = format!(
+        "{}: {} × the cost ({} against {})",
+        unit.unit,
+        figure(times),
+        figure(this.a_month),
+        figure(first.a_month)
+    );
+    times.is_finite().then_some(Times { times, range, hover })
+}
+
+/// The costs of all platforms but the first, as ratios to its own.
+pub fn price_plot(priced: &[Priced], costs: &[Costs]) -> Plot {
+    let first = priced.first().map_or("", |platform| platform.name.as_str());
+    let row = |unit: &Costs| Row {
+        label: unit.unit.to_owned(),
+        group: String::new(),
+        marks: (1..priced.len()).map(|at| times(unit, at)).collect(),
+    };
+    Plot {
+        title: format!("Costs against {first}"),
+        about: "what a unit of performance costs each month; left of 1 is cheaper".to_owned(),
+        axis: format!("times the cost on {first}"),
+        series: priced.iter().skip(1).map(|platform| platform.name.clone()).collect(),
+        rows: costs.iter().map(row).collect(),
+    }
+}

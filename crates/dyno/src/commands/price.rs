@@ -1,0 +1,102 @@
+//! `dyno price`: what performance costs on each platform.
+
+use dyno_analyze::price::{Price, Prices, costs};
+use dyno_analyze::scorecard::Platform;
+use dyno_campaign::{files, platforms};
+use dyno_report::html::{Section, pages};
+use dyno_report::table::Table;
+use dyno_report::{costs_grid, price_grid, price_plot};
+use serde_json::json;
+
+use crate::cli::{Common, Price as Args};
+use crate::context;
+use crate::engines::ENGINES;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+/// The example that `--init` writes.
+const EXAMPLE: &str = "\
+# What platforms cost, for `dyno price`.
+currency = \"EUR\"
+months = 48                        # for so long what was bought is used
+
+[[platform]]
+name = \"old\"                       # others are held against the first
+suite = \"variant:old-array\"        # its suites: a name, last, variant:NAME, or a platform out of a document
+purchase = 120_000                 # bought once: servers, storage, network
+per_month = 1_500                  # rent, space, support, people
+cores = 16                         # licensed processors
+licence_per_core = 0               # bought once
+licence_per_core_per_month = 0
+watts = 1_800                      # on average
+kwh = 0.25                         # a kilowatt-hour, cooling included
+
+[[platform]]
+name = \"new\"
+suite = \"variant:new\"
+per_month = 6_200
+";
+
+pub(super) fn run(common: &Common, args: &Args, talk: &Talk) -> anyhow::Result<Exit> {
+    if args.init {
+        super::new_file::write_new(&args.prices, EXAMPLE, args.force, "PRICES")?;
+        talk.say(&format!("wrote {}: an example to be edited", args.prices.display()));
+        return Ok(Exit::Done);
+    }
+    let prices = read(args)?;
+    let repository = context::repository_to_read(common)?;
+    let platform = |price: &Price| -> anyhow::Result<(Platform, Price)> {
+        let selector = if price.suite.is_empty() { &price.name } else { &price.suite };
+        let selector = format!("{}={selector}", price.name);
+        Ok((platforms::platform(&repository, &selector, ENGINES.specs)?, price.clone()))
+    };
+    let all: Vec<(Platform, Price)> = prices.platform.iter().map(platform).collect::<anyhow::Result<_>>()?;
+    let (priced, costs) = costs(&prices, &all);
+    let notes: Vec<String> = all
+        .iter()
+        .flat_map(|(platform, _)| platform.notes.iter().map(|note| format!("{}: {note}", platform.name)))
+        .collect();
+    talk.json(&json!({
+        "currency": prices.currency, "months": prices.months, "platforms": priced, "costs": costs, "notes": notes,
+    }))?;
+    let grids = [price_grid(&priced, &prices.currency), costs_grid(&priced, &costs, &prices.currency)];
+    for grid in &grids {
+        talk.show(&Table::from(grid).render(&talk.style()))?;
+    }
+    for note in &notes {
+        talk.show(&format!("{note}\n"))?;
+    }
+    if let Some(path) = &args.output {
+        let plot = price_plot(&priced, &costs);
+        let [platforms, performance] = grids;
+        let section = Section {
+            title: format!(
+                "What performance costs, {} a month over {} months",
+                prices.currency, prices.months
+            ),
+            lines: notes,
+            plots: if plot.is_empty() { Vec::new() } else { vec![plot] },
+            grids: vec![("Platforms".to_owned(), platforms), ("Performance".to_owned(), performance)],
+            ..Section::default()
+        };
+        files::replace(path, pages("Price", &args.prices.display().to_string(), &[section]).as_bytes())?;
+        talk.say(&format!("written: {}", path.display()));
+    }
+    Ok(Exit::Done)
+}
+
+/// The prices of the file; every fault with its place.
+fn read(args: &Args) -> anyhow::Result<Prices> {
+    let shown = args.prices.display();
+    let text = std::fs::read_to_string(&args.prices).map_err(|error| {
+        usage(format!("{shown} cannot be read: {error}"), "`dyno price --init` writes an example")
+    })?;
+    let prices: Prices = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+        usage(format!("{shown}:{line}: {}", error.message()), "`dyno price --init` writes an example")
+    })?;
+    match prices.fault() {
+        Some(fault) => Err(usage(format!("{shown}: {fault}"), "")),
+        None => Ok(prices),
+    }
+}

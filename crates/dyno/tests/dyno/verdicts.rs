@@ -1,0 +1,105 @@
+//! Platforms held against each other: a scorecard, and what performance costs.
+
+use crate::common::Desk;
+use serde_json::Value;
+
+/// A suite of two tests, for a moment, of this variant.
+fn suite(desk: &Desk, variant: &str) {
+    let url = format!("sqlite:{}", desk.file("verdicts.db").display());
+    let args = [
+        "suite",
+        "--quick",
+        "--target",
+        &url,
+        "--variant",
+        variant,
+        "--test",
+        "cpu-integer",
+        "--test",
+        "server-lookup",
+    ];
+    let short = ["--set", "run.warmup=200ms", "--set", "run.time=1s", "--set", "data.scale=2M"];
+    let (code, ended) = desk.json(&[&args[..], &short].concat());
+    assert_eq!(code, 0, "{ended:#}");
+}
+
+fn of<'v>(list: &'v Value, key: &str, name: &str) -> &'v Value {
+    list.as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one[key] == name)
+        .unwrap_or_else(|| panic!("{name} in {list:#}"))
+}
+
+#[test]
+fn platforms_are_held_against_each_other_and_have_their_price() {
+    let desk = Desk::new();
+    for variant in ["old", "new", "new"] {
+        suite(&desk, variant);
+    }
+    let page = desk.file("card.html").display().to_string();
+    let args = ["scorecard", "variant:old", "variant:new", "server-in-memory-oracle", "-o", &page];
+    let (code, card) = desk.json(&args);
+    assert_eq!(code, 0, "{card:#}");
+    let lookup = of(&card["lines"], "test", "server-lookup");
+    let value = |at: usize| lookup["values"][at]["Ok"]["value"].as_f64().unwrap();
+    let ratio = |at: usize| lookup["ratios"][at]["times"].as_f64().unwrap();
+    assert!((ratio(1) - value(1) / value(0)).abs() < 1e-9 && (ratio(2) - 512_000.0 / value(0)).abs() < 1e-9);
+    assert_eq!(lookup["values"][1]["Ok"]["runs"], 2, "two suites of one variant are repeats");
+    assert_eq!(lookup["ratios"][1]["verdict"], "single", "the first has no repeats");
+    assert_eq!(of(&card["lines"], "test", "cpu-integer")["values"][2]["Err"], "not in the document");
+    assert!(card["notes"].to_string().contains("Oracle's licence"), "{}", card["notes"]);
+    let written = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        written.contains("<svg")
+            && written.contains("server-lookup")
+            && written.contains("not measured here")
+    );
+
+    // The figures of a suite are those that its own table shows.
+    let (_, shown) = desk.json(&["scorecard", "last", "a=variant:old", "--figure", "alone"]);
+    assert_eq!(shown["platforms"][1], "a");
+    let (_, whole) = desk.json(&["show", "sweep:last"]);
+    let tests = &whole["conclusions"][0]["figures"]["tests"];
+    let single = tests.as_array().unwrap().iter().find(|test| test["page"]["id"] == "server-lookup").unwrap();
+    assert_eq!(of(&shown["lines"], "test", "server-lookup")["values"][0]["Ok"]["value"], single["single_us"]);
+
+    let prices = desk.file("prices.toml").display().to_string();
+    let text = "currency = \"EUR\"\nmonths = 10\n[[platform]]\nname = \"old\"\nsuite = \"variant:old\"\npurchase = 1000\n\
+        [[platform]]\nname = \"random-read-flash-oracle\"\nper_month = 510868\n";
+    std::fs::write(&prices, text).unwrap();
+    let (code, priced) = desk.json(&["price", &prices]);
+    assert_eq!(code, 0, "{priced:#}");
+    assert_eq!(of(&priced["platforms"], "name", "old")["a_month"], 100.0);
+    let reads = of(&priced["costs"], "test", "storage-random-read");
+    assert_eq!(reads["each"][1]["Ok"]["a_month"], 1000.0, "a thousand reads at the knee of 510,868");
+    assert_eq!(reads["each"][0]["Err"], "not measured");
+}
+
+#[test]
+fn what_cannot_be_held_against_each_other_is_refused_with_the_way_out() {
+    let desk = Desk::new();
+    suite(&desk, "old");
+    let refused = |args: &[&str], words: &str| {
+        let said = desk.dyno(args);
+        assert_eq!(said.code, 2, "{said:#?}");
+        assert!(said.err.contains(words), "{said:#?}");
+    };
+    refused(&["scorecard", "last", "variant:none"], "names no suite that has a result");
+    refused(&["scorecard", "last", "variant:old", "--figure", "all"], "most, optimum or alone");
+    refused(&["price", "none.toml"], "`dyno price --init` writes an example");
+    let prices = desk.file("prices.toml").display().to_string();
+    assert_eq!(desk.dyno(&["price", &prices, "--init"]).code, 0);
+    refused(&["price", &prices, "--init"], "--force");
+    refused(&["price", &prices], "variant:old-array");
+    let faulty = |text: &str, words: &str| {
+        std::fs::write(&prices, text).unwrap();
+        refused(&["price", &prices], words);
+    };
+    faulty(
+        "currency = \"EUR\"\nmonths = 48\n[[platform]]\nname = \"a\"\nprice = 3\n",
+        "prices.toml:5: unknown field `price`",
+    );
+    faulty("currency = \"EUR\"\nmonths = 0\n[[platform]]\nname = \"a\"\n", "months = 0");
+    faulty("currency = \"EUR\"\nmonths = 1\n[[platform]]\nname = \"a\"\n", "platform a: purchase");
+}
