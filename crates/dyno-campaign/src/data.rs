@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use dyno_engine::data::mix;
 use dyno_engine::{Cancel, DataState, Target, TargetError, TargetErrorKind, patience};
-use dyno_plan::{DataSpec, Plan};
-use dyno_record::Identity;
+use dyno_plan::{DataSpec, ObservedHost, Plan};
+use dyno_record::{Identity, ServerProcesses};
 
 use crate::error::Error;
 
@@ -35,10 +35,19 @@ pub(crate) fn spec(plan: &Plan, target: &Arc<dyn Target>) -> Result<DataSpec, Er
 const IDENTIFY_MAX: Duration = Duration::from_secs(60);
 const LOOK_MAX: Duration = Duration::from_secs(1_800);
 
-/// What the target is.
-pub(crate) fn identify(target: &Arc<dyn Target>, cancel: &Cancel) -> Result<Identity, TargetError> {
+/// What the target is. Where this machine is the `host` of the load alone, it is taken as one elsewhere, wherever it runs.
+pub(crate) fn identify(
+    target: &Arc<dyn Target>,
+    host: ObservedHost,
+    cancel: &Cancel,
+) -> Result<Identity, TargetError> {
     let target = Arc::clone(target);
-    patience::within(IDENTIFY_MAX, cancel, "asking what it is", move || target.identify())
+    let mut identity =
+        patience::within(IDENTIFY_MAX, cancel, "asking what it is", move || target.identify())?;
+    if host == ObservedHost::Driver {
+        (identity.same_host, identity.processes) = (false, ServerProcesses::default());
+    }
+    Ok(identity)
 }
 
 /// What the target holds, as [`Target::survey`] says.

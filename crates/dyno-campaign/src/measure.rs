@@ -108,7 +108,11 @@ impl Ready<'_> {
         }
         if !self.fresh {
             for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
-                reached.identity = reached.named(data::identify(&reached.target, &self.lead.cancel))?;
+                reached.identity = reached.named(data::identify(
+                    &reached.target,
+                    self.plan.observe.host,
+                    &self.lead.cancel,
+                ))?;
                 reached.data_note = reached.named(require_data(self.lead, reached, spec))?;
             }
         }

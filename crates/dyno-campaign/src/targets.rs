@@ -91,13 +91,13 @@ fn reach(lead: &Lead<'_>, plan: &Plan, url: &TargetUrl) -> Result<(Arc<dyn Targe
         }))
     };
     let mut target = open(given_password(plan)?)?;
-    let mut identity = data::identify(&target, &Cancel::default());
+    let mut identity = data::identify(&target, plan.observe.host, &Cancel::default());
     let wants = |error: &TargetError| error.kind == TargetErrorKind::PasswordNeeded;
     if identity.as_ref().is_err_and(wants)
         && let Some(password) = lead.listener.password(url)?
     {
         target = open(Some(password))?;
-        identity = data::identify(&target, &Cancel::default());
+        identity = data::identify(&target, plan.observe.host, &Cancel::default());
     }
     Ok((target, identity?))
 }

@@ -111,6 +111,17 @@ pub struct Data {
     pub load_parallel: u32,
 }
 
+/// Whose figures those of this machine are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ObservedHost {
+    /// The database's, too, where it runs here.
+    #[default]
+    Auto,
+    /// The load's alone: nothing of the database's host is looked at, wherever it runs.
+    Driver,
+}
+
 /// Which of Oracle's own reports is made around a run. AWR is part of the Diagnostics Pack, which costs a licence, so nothing
 /// of it is touched without the user's word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -180,6 +191,9 @@ pub struct Observe {
     /// Samples of wait events per second, on a connection of its own; absent (`"off"`) is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Rate>,
+    /// Whose figures those of this machine are.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub host: ObservedHost,
     /// Whether Oracle's own reports are made around a run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub awr: Awr,
@@ -246,6 +260,7 @@ impl Field<Vec<TargetUrl>> for Target {
 
 words! {
     Holding { Each = "each", Shared = "shared" }
+    ObservedHost { Auto = "auto", Driver = "driver" }
     Awr { Off = "off", Statspack = "statspack", Awr = "awr" }
     Placement { Auto = "auto", None = "none" }
 }

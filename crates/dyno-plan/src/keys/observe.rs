@@ -19,6 +19,15 @@ pub(super) const SECTION: Section = Section {
             .doc("Samples of wait events per second, on a connection of its own; or off.")
             .example("off")
             .for_servers(),
+        Key::new("observe.host", Kind::Word(&[], at!(observe.host)))
+            .words(&[
+                ("auto", "the database's, too, where it runs on this machine"),
+                ("driver", "the load's alone: of the database's host nothing is looked at, as of a managed database"),
+            ])
+            .default("auto")
+            .doc("Whose figures those of this machine are.")
+            .example("driver")
+            .for_servers(),
         Key::new("observe.awr", Kind::Word(&[], at!(observe.awr)))
             .words(&[
                 ("off", "none, and nothing of the Diagnostics Pack is touched"),

@@ -4,7 +4,7 @@ use crate::data::TOTAL_ROWS_MAX;
 use crate::engine::{EngineSpec, Engines, or};
 use crate::keys::{BLOCK_SIZE, seconds, thousands};
 use crate::phases;
-use crate::plan::{Awr, Commit, Connect, Drive, Order, Plan, Protocol, Until, Workload};
+use crate::plan::{Awr, Commit, Connect, Drive, ObservedHost, Order, Plan, Protocol, Until, Workload};
 use crate::sweep::is_sessions;
 use crate::units::Bytes;
 
@@ -23,7 +23,7 @@ pub(super) struct Rule {
 }
 
 /// Every rule.
-pub(super) static RULES: [Rule; 34] = [
+pub(super) static RULES: [Rule; 35] = [
     Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| weights(plan) },
     Rule { paths: &["target.count", "target.urls"], broken: |plan, _| too_many_targets(plan) },
     Rule {
@@ -92,6 +92,7 @@ pub(super) static RULES: [Rule; 34] = [
         broken: |plan, _| connects_through_pooler(plan),
     },
     Rule { paths: &["observe.awr", "target.url"], broken: awr_of_engine },
+    Rule { paths: &["observe.host", "target.url"], broken: host_of_embedded },
     Rule { paths: &["target.observe_url", "target.urls", "target.url"], broken: observed_elsewhere },
     Rule { paths: &["target.observe_url", "workload.drive"], broken: |plan, _| slices_through_pooler(plan) },
     Rule { paths: &["sweep.until"], broken: |plan, _| nothing_saturates(plan) },
@@ -425,6 +426,13 @@ fn connects_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {
 fn awr_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
     let engine = engine_that(plan, engines, |engine| plan.observe.awr != Awr::Off && !engine.awr)?;
     Some((format!("{} has neither AWR nor STATSPACK", engine.name), "awr = \"off\", or leave it out"))
+}
+
+fn host_of_embedded(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
+    let engine = engine_that(plan, engines, |engine| {
+        plan.observe.host == ObservedHost::Driver && !engine.is_server()
+    })?;
+    Some((format!("{} runs inside this program, so its host is this one", engine.product), "leave it out"))
 }
 
 /// A pooler stands in front of one database.

@@ -359,6 +359,18 @@ fn the_version_of_the_plan_must_be_known() {
 mod axes;
 
 #[test]
+fn the_host_of_an_embedded_database_is_this_one() {
+    assert_error(
+        "",
+        &["observe.host=driver"],
+        "--set",
+        &["observe.host", "runs inside this program", "leave it out"],
+    );
+    let read = read(&source("", &["observe.host=driver"], Some("postgres://me@db1/bench"))).unwrap();
+    assert_eq!(read.observe.host, crate::ObservedHost::Driver);
+}
+
+#[test]
 fn commits_wait_as_sessions_of_the_engine_can_choose() {
     for commit in ["nowait", "plsql"] {
         let set = format!("workload.commit={commit}");

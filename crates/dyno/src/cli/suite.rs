@@ -27,6 +27,9 @@ pub(crate) struct Suite {
     /// Leave the data of the tests where it is.
     #[arg(long)]
     pub(crate) keep_data: bool,
+    /// Look at the database alone, and at nothing of its host, as of a managed one: observe.host=driver.
+    #[arg(long)]
+    pub(crate) database_only: bool,
     #[command(flatten)]
     pub(crate) marks: Marks,
 }

@@ -25,7 +25,9 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
                 keep: args.keep_data,
                 ..chosen(&args.which)
             };
-            Order::new(context::plan(common)?, choice, ENGINES.specs, (&args.marks).into())?
+            let mut common = common.clone();
+            common.set.extend(args.database_only.then(|| "observe.host=driver".to_owned()));
+            Order::new(context::plan(&common)?, choice, ENGINES.specs, (&args.marks).into())?
         }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
@@ -44,7 +46,12 @@ fn chosen(which: &Which) -> Choice {
 }
 
 fn resumed(common: &Common, selector: Option<&str>, args: &Suite) -> anyhow::Result<Order> {
-    let is_more = args.which != Which::default() || args.quick || args.full || args.replace || args.keep_data;
+    let is_more = args.which != Which::default()
+        || args.quick
+        || args.full
+        || args.replace
+        || args.keep_data
+        || args.database_only;
     if is_more || !common.set.is_empty() || !common.target.is_empty() || args.marks != Marks::default() {
         return Err(usage(
             "a suite goes on with what it began with",
