@@ -1,12 +1,12 @@
-//! Raw limits of a machine: where a plan's data lies, and how they are stored.
+//! Raw limits of a machine: where a plan's data lies, how they are stored, and which there are.
 
 use std::path::PathBuf;
 
 use dyno_plan::Plan;
-use dyno_record::{Repository, RunRecord, new_run_id};
+use dyno_record::{COMPONENT, Filter, Repository, RunRecord, RunState, new_run_id};
 
 use crate::error::Error;
-use crate::lead::Lead;
+use crate::lead::{Lead, repository_path};
 use crate::names;
 use crate::targets::Targets;
 
@@ -41,4 +41,19 @@ pub fn store(repository: &Repository, record: &mut RunRecord) -> Result<(), Erro
         record.id = new_run_id(now, random);
         repository.finish(record)
     })?)
+}
+/// Calibrations that came to their end or were stopped, the newest first.
+///
+/// # Errors
+/// The repository cannot be read.
+pub(crate) fn all(lead: &Lead<'_>) -> Result<Vec<RunRecord>, Error> {
+    let repository = Repository::open(&repository_path(lead.repository.as_deref())?)?;
+    let filter = Filter { engine: Some(COMPONENT.to_owned()), ..Filter::default() };
+    let mut found = Vec::new();
+    for run in repository.list(&filter)? {
+        if matches!(run.status, RunState::Valid | RunState::Interrupted) {
+            found.push(repository.load(&run.id)?);
+        }
+    }
+    Ok(found)
 }

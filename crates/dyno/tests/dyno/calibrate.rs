@@ -70,6 +70,34 @@ fn a_machine_is_measured_and_stored_as_a_record_of_a_kind_of_its_own() {
 }
 
 #[test]
+fn a_suite_shows_its_results_as_a_share_of_what_the_machine_gives() {
+    let desk = Desk::new();
+    let at = desk.path().to_str().unwrap();
+    let (code, record) = desk.json(&["calibrate", at, "--quick", "--only", "commit", "--step", "100ms"]);
+    assert_eq!(code, 0, "{record:#}");
+    let has_limit =
+        figures(&record).any(|figure| figure["test"] == "group_commit" && figure["per_s"].is_f64());
+    if !has_limit {
+        return dyno_testbed::cannot("a share of what the machine gives", &record["calibration"].to_string());
+    }
+    let url = format!("sqlite:{}", desk.file("share.db").display());
+    let test =
+        ["suite", "--quick", "--target", &url, "--test", "storage-redo-commit", "--test", "cpu-integer"];
+    let (code, ended) =
+        desk.json(&[&test[..], &["--set", "run.warmup=200ms", "--set", "run.time=1s"]].concat());
+    assert_eq!(code, 0, "{ended:#}");
+    let of =
+        |id: &str| ended["tests"].as_array().unwrap().iter().find(|test| test["page"]["id"] == id).unwrap();
+    let share = &of("storage-redo-commit")["of_raw"];
+    assert_eq!(share["calibration"], record["id"]);
+    let (value, limit) = (share["value"].as_f64().unwrap(), share["limit"].as_f64().unwrap());
+    assert!((share["share_pct"].as_f64().unwrap() - value / limit * 100.0).abs() < 1e-6, "{share:#}");
+    assert!(of("cpu-integer")["of_raw"].is_null(), "a processor is no device");
+    let shown = desk.dyno(&["show", "suite-"]);
+    assert!(shown.out.contains("of raw") && shown.out.contains("commits of one shared log"), "{shown:#?}");
+}
+
+#[test]
 fn memory_is_no_device() {
     let folder = match tempfile::tempdir_in("/dev/shm") {
         Ok(folder) if std::fs::read_to_string("/proc/mounts").unwrap().contains(" /dev/shm tmpfs ") => folder,
