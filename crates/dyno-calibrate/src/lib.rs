@@ -108,7 +108,11 @@ pub fn calibrate(
             commits(&mut course);
         }
     }
-    let stopped = cancel.is_cancelled();
+    let (status, reason) = match (cancel.is_cancelled(), course.found.figures.is_empty()) {
+        (true, _) => (Status::Interrupted, Some("stopped before its end")),
+        (false, true) => (Status::Failed, Some("nothing could be measured")),
+        (false, false) => (Status::Valid, None),
+    };
     // Every record has a plan; of this one nothing is a fact, and its target is none.
     let url =
         TargetUrl { scheme: IMPORTED.0[0].name.to_owned(), path: "component".into(), ..TargetUrl::default() };
@@ -118,11 +122,11 @@ pub fn calibrate(
         started_at,
         ended_at: now_rfc3339(),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
-        reasons: stopped.then(|| "stopped before its end".to_owned()).into_iter().collect(),
+        reasons: reason.map(str::to_owned).into_iter().collect(),
         calibration: Some(Box::new(course.found)),
         hosts: vec![host],
         waits: Waits::Absent { absent: "there is no database".into() },
-        ..RunRecord::blank(if stopped { Status::Interrupted } else { Status::Valid }, plan)
+        ..RunRecord::blank(status, plan)
     })
 }
 

@@ -166,7 +166,7 @@ impl Page {
 
 impl Tested {
     /// What came of a test, from the records of its runs.
-    fn of(page: Page, records: &[RunRecord], calibrations: &[&RunRecord], looked_for_end: bool) -> Self {
+    fn of(page: Page, records: &[RunRecord], calibrations: &[RunRecord], looked_for_end: bool) -> Self {
         let of_test: Vec<RunRecord> = records.iter().filter(|run| is_of(run, &page.id)).cloned().collect();
         let Points { points, left_out, .. } = points(&of_test);
         let keyed: Vec<(&Point, At)> =
@@ -264,8 +264,7 @@ pub fn conclusion(
     calibrations: &[RunRecord],
     looked_for_end: bool,
 ) -> Conclusion {
-    let calibrations = raw::of_machine(calibrations, records);
-    let tested = |page| Tested::of(page, records, &calibrations, looked_for_end);
+    let tested = |page| Tested::of(page, records, calibrations, looked_for_end);
     let tests: Vec<Tested> = pages.into_iter().map(tested).collect();
     let words = tests.iter().flat_map(|test| test.trouble().into_iter().chain(test.notes())).collect();
     let count = |is: fn(&Tested) -> bool| tests.iter().filter(|test| is(test)).count();

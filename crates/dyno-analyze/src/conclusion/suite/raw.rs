@@ -36,11 +36,17 @@ impl OfRaw {
     }
 }
 
-/// Of `calibrations`, the newest first, those of the machine and the device that the data of these runs was on.
-pub(super) fn of_machine<'c>(calibrations: &'c [RunRecord], runs: &[RunRecord]) -> Vec<&'c RunRecord> {
+/// Of `calibrations`, the newest first, those of the machine and the device that data or redo of these runs was on, whichever the
+/// test is about.
+fn of_machine<'c>(test: RawTest, calibrations: &'c [RunRecord], runs: &[RunRecord]) -> Vec<&'c RunRecord> {
     let host = runs.iter().flat_map(|run| &run.hosts).find(|host| host.roles.contains(&Role::Database));
     let Some(host) = host else { return Vec::new() };
-    let Some(device) = host.facts.get("place.data.device") else { return Vec::new() };
+    let place = |name: &str| host.facts.get(name);
+    let redo = match test {
+        RawTest::GroupCommit | RawTest::SequentialWrite => place("place.redo.device"),
+        _ => None,
+    };
+    let Some(device) = redo.or_else(|| place("place.data.device")) else { return Vec::new() };
     let size = |host: &dyno_record::Host| host.facts.get(&format!("device.{device}.size_bytes")).cloned();
     let is_same = |made: &&RunRecord| {
         let own = made.host();
@@ -55,14 +61,15 @@ pub(super) fn of_machine<'c>(calibrations: &'c [RunRecord], runs: &[RunRecord]) 
 pub(super) fn of_raw(
     test: RawTest,
     step: &Step,
-    calibrations: &[&RunRecord],
+    calibrations: &[RunRecord],
     runs: &[RunRecord],
 ) -> Option<OfRaw> {
     let (name, value, block) = asked(test, step)?;
-    let limit = |made: &&RunRecord| {
-        Some((made.id.clone(), limit(made.calibration.as_ref()?, test, step.sessions, block)?))
-    };
-    let (made, (id, (raw, what))) = calibrations.iter().find_map(|made| Some((made, limit(made)?)))?;
+    let own = of_machine(test, calibrations, runs);
+    let (made, (raw, what)) = own
+        .into_iter()
+        .find_map(|made| Some((made, limit(made.calibration.as_ref()?, test, step.sessions, block)?)))?;
+    let id = made.id.clone();
     let share_pct = value / raw * 100.0;
     if !share_pct.is_finite() {
         return None;
@@ -231,7 +238,7 @@ mod tests {
 
     fn share(test: RawTest, step: &Step) -> Option<OfRaw> {
         let all = [made("c-1")];
-        of_raw(test, step, &of_machine(&all, &[run()]), &[run()])
+        of_raw(test, step, &all, &[run()])
     }
 
     #[test]
@@ -278,7 +285,9 @@ mod tests {
     #[test]
     fn another_machine_or_device_says_nothing() {
         let all = [made("c-1")];
-        let on = |host: Host| of_machine(&all, &[RunRecord { hosts: vec![host], ..run() }]).len();
+        let on = |host: Host| {
+            of_machine(RawTest::RandomRead, &all, &[RunRecord { hosts: vec![host], ..run() }]).len()
+        };
         assert_eq!(on(host("db1", "vda")), 1);
         assert_eq!(on(host("db2", "vda")), 0);
         assert_eq!(on(host("db1", "vdb")), 0);
@@ -293,6 +302,14 @@ mod tests {
     fn ages_are_coarse() {
         let ages = [0.4, 119.0, 120.0, 7_199.0, 7_200.0, 172_800.0].map(coarse);
         assert_eq!(ages, ["0 s", "119 s", "2 min", "119 min", "2 h", "2 days"]);
+    }
+
+    #[test]
+    fn redo_on_a_device_of_its_own_is_held_against_that() {
+        let mut on_two = run();
+        on_two.hosts[0].facts.insert("place.redo.device".into(), "vdb".into());
+        let count = |test| of_machine(test, &[made("c-1")], std::slice::from_ref(&on_two)).len();
+        assert_eq!((count(RawTest::RandomRead), count(RawTest::GroupCommit)), (1, 0));
     }
 
     #[test]
