@@ -12,6 +12,9 @@ const NEAR: f64 = 2.0;
 /// From here on it is more than the device gave, and not only the difference of two measurements, %.
 const MORE_FROM_PCT: f64 = 105.0;
 
+/// Where less than this share of what was asked for reached the device, it is said.
+const REACHED_ALL: f64 = 0.95;
+
 /// A result beside the raw limit of the same machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfRaw {
@@ -87,8 +90,13 @@ pub(super) fn of_raw(
         true => ": more than the device gave, so that a cache answered",
         false => "",
     };
+    let asked_for = step.figures.get(name).copied().unwrap_or(value);
+    let reached = match value < asked_for * REACHED_ALL {
+        true => format!(", all that reached the device of {},", figure(asked_for)),
+        false => String::new(),
+    };
     let words = format!(
-        "{} {unit} are {} % of the {}{per} that {what} gave (calibration {id}, {}){more}",
+        "{} {unit}{reached} are {} % of the {}{per} that {what} gave (calibration {id}, {}){more}",
         figure(value),
         percent(share_pct),
         figure(raw),
@@ -251,7 +259,9 @@ mod tests {
         assert_eq!(found.words, expected);
         // What the page cache has answered did not reach the device.
         let cached = [reads[0], reads[1], ("device_reads_per_s", 4_000.0)];
-        assert_eq!(share(RawTest::RandomRead, &step(4, &cached)).unwrap().share_pct, 10.0);
+        let found = share(RawTest::RandomRead, &step(4, &cached)).unwrap();
+        let said = "4,000 read requests/s, all that reached the device of 24,800, are 10.0 %";
+        assert!(found.share_pct == 10.0 && found.words.starts_with(said), "{found:?}");
         // Requests of 128 KiB are no random reads of blocks.
         let large = [("physical_read_requests_per_s", 1_000.0), ("physical_read_mb_per_s", 131.0)];
         assert_eq!(share(RawTest::RandomRead, &step(4, &large)), None);
