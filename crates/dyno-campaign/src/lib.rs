@@ -10,6 +10,7 @@
 //! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | everything that is there before a run begins |
 //! | `measure`, `hooks`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | runs that belong together; `sweep`, `search`, `soak`, `ab` and `suite` say which comes next and what they conclude |
+//! | `calibrate` | which raw limits are of the machine that a run had |
 //! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
 //! | `own`, `own_data`, `described` | users' own workloads, their SQL, and the tables that they describe |
 //! | `seen` | statements that a target has seen, as a draft of a workload |
@@ -17,6 +18,7 @@
 //! | `consent`, `writes`, `files` | a plan's commands run, and data of others is changed, for those who want it; files that are written whole or not at all |
 
 pub mod ab;
+pub mod calibrate;
 mod campaign;
 mod check;
 pub mod compare;

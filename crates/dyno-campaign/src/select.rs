@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use dyno_analyze::trend::history_of;
-use dyno_record::{Filter, Mark, Repository, RepositoryError, RunId, RunRecord, RunState};
+use dyno_record::{Filter, Kind, Mark, Repository, RepositoryError, RunId, RunRecord, RunState};
 
 use crate::error::Error;
 
@@ -46,6 +46,20 @@ pub fn records(repository: &Repository, selection: &str) -> Result<Vec<RunRecord
         }
     }
     Ok(records)
+}
+
+/// The records of `selection` that are of runs: raw limits of machines that bear the same marks are none.
+///
+/// # Errors
+/// As [`records`], or all that is named are such limits.
+pub fn of_runs(repository: &Repository, selection: &str) -> Result<Vec<RunRecord>, Error> {
+    let mut found = records(repository, selection)?;
+    found.retain(|record| record.kind != Kind::Component);
+    if found.is_empty() {
+        let problem = format!("{selection:?} names raw limits of a machine, and no run");
+        return Err(Error::usage(problem, "`dyno show` and `dyno report` show such limits"));
+    }
+    Ok(found)
 }
 
 const HINT: &str =

@@ -10,6 +10,7 @@ mod steps;
 use dyno_engine::Work;
 use dyno_record::SweepKind;
 
+use crate::calibrate;
 use crate::campaign::{self, Concluded, Frame};
 use crate::error::Error;
 use crate::lead::Lead;
@@ -27,6 +28,7 @@ const FAILURES_MAX: u32 = 6;
 /// The target is not fit for a run, or the repository fails; a test that fails ends no other.
 pub fn suite(lead: &Lead<'_>, mut order: Order) -> Result<Option<Concluded>, Error> {
     let Some(first) = order.first() else { return Ok(None) };
+    order.calibrations = calibrate::all(lead)?;
     let plans = order.plans();
     let loading = Loading::AsNeeded { own: &plans, replace: order.choice.replace };
     if order.resumed.is_none() {

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_record_comes_back_as_it_was() {
-        for record in [sample::full(), sample::minimal(), sample::imported()] {
+        for record in [sample::full(), sample::minimal(), sample::imported(), sample::component()] {
             let text = record.to_json().unwrap();
             assert_eq!(RunRecord::from_json(&text).unwrap(), record);
             assert!(!text.contains('\n'));
@@ -232,9 +232,9 @@ mod tests {
 
     #[test]
     fn a_record_of_another_kind_is_refused_whatever_it_holds() {
-        let disk = r#"{"schema_version":2,"kind":"component","metrics":{}}"#;
+        let disk = r#"{"schema_version":2,"kind":"flame","metrics":{}}"#;
         let error = RunRecord::from_json(disk).unwrap_err();
-        assert!(error.to_string().contains("\"component\" are not known here: use a newer"), "{error}");
+        assert!(error.to_string().contains("\"flame\" are not known here: use a newer"), "{error}");
         let text = sample::minimal().to_json().unwrap();
         let nameless = RunRecord::from_json(&text.replace("\"kind\":\"run\",", "")).unwrap_err();
         assert!(nameless.to_string().contains("missing field `kind`"), "{nameless}");

@@ -11,11 +11,13 @@ pub enum Kind {
     Run,
     /// Figures that another program measured; `imported` says where they come from.
     Import,
+    /// Limits of a component, measured without a database: there is no plan, target or window, and `calibration` has the figures.
+    Component,
 }
 
 impl Kind {
     /// Whether a record of the kind called `name` can be read.
     pub(crate) fn is_known(name: &str) -> bool {
-        matches!(name, "run" | "import")
+        matches!(name, "run" | "import" | "component")
     }
 }

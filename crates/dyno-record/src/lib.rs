@@ -4,6 +4,7 @@
 //! made them. This crate holds the words ([`Counter`], [`Metric`], [`Wait`](waits::WaitTime)) and no behaviour of engines.
 
 pub mod audit;
+pub mod calibration;
 pub mod change;
 pub mod class;
 pub mod counter;
@@ -36,6 +37,7 @@ mod workload;
 mod sample;
 
 pub use audit::{AuditCheck, CheckStatus};
+pub use calibration::{Calibration, RawFigure, RawTest};
 pub use change::{Change, Fall, MarkKind};
 pub use class::{ALL, COMMIT, CONNECT, Class, SLICE, Share, Touch, is_operation};
 pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Snapshot};
@@ -57,8 +59,8 @@ pub use platform::{Advice, Identity, ServerProcesses, Severity, TargetFacts};
 pub use record::{RunRecord, SCHEMA_VERSION, Status};
 pub use reported::{Reported, ReportedEvent, ReportedLoad};
 pub use repository::{
-    Batch, Chunks, Filter, Mark, PackedRecord, Packer, Repository, RepositoryError, RunState, RunSummary,
-    SeriesWriter, StartedRun, StartedSweep, SweepState, SweepSummary,
+    Batch, COMPONENT, Chunks, Filter, Mark, PackedRecord, Packer, Repository, RepositoryError, RunState,
+    RunSummary, SeriesWriter, StartedRun, StartedSweep, SweepState, SweepSummary,
 };
 pub use schema::schema;
 pub use series::{

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditCheck;
+use crate::calibration::Calibration;
 use crate::class::{ALL, COMMIT, CONNECT, Class, SLICE};
 use crate::counter::Counters;
 use crate::host::{Host, Role, UNKNOWN};
@@ -50,6 +51,7 @@ impl RunRecord {
         let is_of_method = || dyno_plan::is_of_method(path);
         self.imported.as_ref().is_none_or(|imported| imported.knows(path))
             && !(self.workload.is_some() && is_of_method())
+            && self.kind != Kind::Component
     }
 
     /// The mean rate that an open loop asks for, operations per second; nothing in a closed loop.
@@ -201,6 +203,9 @@ pub struct RunRecord {
     /// Where its figures come from, when they were not measured by this program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
+    /// Limits of a component, where it is a record of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Box<Calibration>>,
     /// The plan it followed.
     pub plan: Plan,
     /// Its place in a sweep, search, soak or A/B comparison; absent for a run of its own.
@@ -267,6 +272,7 @@ impl RunRecord {
             tags: Vec::new(),
             one_target_of: None,
             imported: None,
+            calibration: None,
             plan,
             part_of: None,
             targets: Vec::new(),

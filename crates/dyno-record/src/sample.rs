@@ -264,6 +264,39 @@ pub(crate) fn imported() -> RunRecord {
     }
 }
 
+/// Raw limits of a machine.
+pub(crate) fn component() -> RunRecord {
+    let read = |in_flight: u32, per_s: f64, p99_us: f64| RawFigure {
+        per_s: Some(per_s),
+        mb_per_s: Some(per_s * 8192.0 / 1e6),
+        mean_us: Some(p99_us / 2.0),
+        p95_us: Some(p99_us / 1.2),
+        p99_us: Some(p99_us),
+        device_pct: Some(100.0),
+        ..RawFigure::of(RawTest::RandomRead, Some(8192), 2, in_flight)
+    };
+    let cached =
+        RawFigure::of(RawTest::LargeRead, Some(1 << 20), 1, 1).refused("the page cache answered".into());
+    let calibration = Calibration {
+        folder: "/srv/data".into(),
+        device: Some("vda".into()),
+        quick: false,
+        file_bytes: 4 << 30,
+        tool: Some("fio-3.33 (libaio)".into()),
+        p99_limit_us: 1000.0,
+        figures: vec![read(2, 20_000.0, 400.0), read(64, 60_000.0, 2500.0), cached],
+        left_out: vec!["memory: stopped before".into()],
+    };
+    RunRecord {
+        kind: Kind::Component,
+        status: Status::Valid,
+        calibration: Some(Box::new(calibration)),
+        targets: Vec::new(),
+        waits: Waits::Absent { absent: "there is no database".into() },
+        ..minimal()
+    }
+}
+
 /// The records in `tests/records` are these; `DYNO_BLESS=1` writes them anew.
 #[test]
 fn the_stored_samples_are_current() {
@@ -274,6 +307,7 @@ fn the_stored_samples_are_current() {
         ("absent", absent()),
         ("imported", imported()),
         ("several", several()),
+        ("component", component()),
     ];
     for (name, record) in all {
         let path = folder.join(format!("{name}.json"));

@@ -6,7 +6,7 @@ use dyno_analyze::limited::{Component, limited};
 use dyno_analyze::number::{self, count, figure, optional, percent, span_s, time_us};
 use dyno_analyze::points::{Measure, Point, Points, SESSIONS, Survey};
 use dyno_analyze::whose::mark;
-use dyno_record::{RunRecord, Status, SweepKind};
+use dyno_record::{Kind, RunRecord, Status, SweepKind};
 
 use crate::audit::audit_summary;
 use crate::chart::Chart;
@@ -82,6 +82,11 @@ const COLUMNS: [(&str, &str, &str); 18] = [
 ];
 
 impl<'r> Report<'r> {
+    /// The record that it is of, where that is one of a component and no run.
+    pub(crate) fn component(&self) -> Option<&RunRecord> {
+        self.seen.first.as_ref().filter(|first| self.seen.runs == 1 && first.kind == Kind::Component)
+    }
+
     /// The report of `records`.
     pub fn of(records: &'r [RunRecord]) -> Self {
         Self::over(records).expect("records in memory can be read")
@@ -138,6 +143,10 @@ impl<'r> Report<'r> {
 
     /// The answer.
     pub fn answer(&self) -> Answer {
+        if let Some(record) = self.component() {
+            let line = format!("raw limits of {}: {}", record.host().name, record.status.words());
+            return Answer { line, more: Vec::new(), found: false };
+        }
         let mut more = Vec::new();
         if !self.points.left_out.is_empty() && self.seen.runs > 1 {
             let (out, all) = (self.points.left_out.len(), self.seen.runs);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use dyno_analyze::number::{ABSENT, fixed, optional, percent, within};
 use dyno_analyze::whose::{Marked, legend, mark, marked};
 use dyno_plan::Placement;
-use dyno_record::{CheckStatus, Placed, RunRecord, Status};
+use dyno_record::{CheckStatus, Kind, Placed, RunRecord, Status};
 
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
@@ -52,10 +52,11 @@ pub struct Figures {
     known: BTreeMap<&'static str, f64>,
 }
 
-/// Whether a run has a result to show: a valid or imported one has; an interrupted one too, unless its audit failed.
+/// Whether a run has a result to show, which limits of a component are not: a valid or imported one has; an interrupted one too, unless its audit failed.
 pub fn has_result(record: &RunRecord) -> bool {
     let failed = record.audit.iter().any(|check| check.status == CheckStatus::Fail);
     match record.status {
+        _ if record.kind == Kind::Component => false,
         Status::Valid | Status::Imported => true,
         Status::Interrupted => record.window.is_some() && !failed,
         Status::Invalid | Status::Failed => false,

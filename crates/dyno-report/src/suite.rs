@@ -1,7 +1,7 @@
 //! A suite of tests as tables: one line for each test, and the steps of each.
 
-use dyno_analyze::conclusion::suite::{At, Page, Step, Suite, Tested};
-use dyno_analyze::number::{ABSENT, figure, fixed, optional, time_us};
+use dyno_analyze::conclusion::suite::{At, OfRaw, Page, Step, Suite, Tested};
+use dyno_analyze::number::{ABSENT, figure, fixed, optional, percent, time_us};
 
 use crate::grid::{Cell, Grid, Head};
 use crate::style::{Paint, Style};
@@ -28,15 +28,29 @@ pub(crate) fn overview(suite: &Suite) -> Grid {
             "what was used up at the most; with a question mark where that is likely and not sure",
         ),
     ]);
+    let has_raw = suite.tests.iter().any(|test| test.of_raw.is_some());
+    if has_raw {
+        let explained = "the most as a share of what the machine gives without a database (dyno calibrate); with ! where that is more \
+            than it gives, so that a cache answered or commits shared syncs";
+        grid.heads.insert(10, Head::figures("of raw", "%").explained(explained));
+    }
     let mut group = "";
     for (test, most) in suite.tests.iter().filter_map(|test| Some((test, test.most?))) {
         if test.page.group != group {
             group = &test.page.group;
             grid.row(vec![Cell::text(group)]);
         }
-        grid.row(line(test, most));
+        let mut cells = line(test, most);
+        if has_raw {
+            cells.insert(10, Cell::text(&test.of_raw.as_ref().map_or_else(String::new, of_raw)));
+        }
+        grid.row(cells);
     }
     grid
+}
+
+fn of_raw(share: &OfRaw) -> String {
+    format!("{}{}", percent(share.share_pct), if share.is_more() { "!" } else { "" })
 }
 
 fn line(test: &Tested, most: At) -> Vec<Cell> {

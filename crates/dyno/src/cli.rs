@@ -1,6 +1,7 @@
 //! The command line: options that all commands share, and one variant per command.
 
 mod awr;
+mod calibrate;
 mod health;
 mod levels;
 mod measuring;
@@ -20,6 +21,7 @@ use dyno_workload::own::example::EXAMPLES as EXAMPLES_OF_WORKLOADS;
 use crate::engines::{NAMES, named};
 
 pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
+pub(crate) use calibrate::Calibrate;
 pub(crate) use health::Health;
 pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
@@ -171,6 +173,14 @@ pub(crate) enum Command {
             dyno price prices.toml -o price.html"
     )]
     Price(Price),
+    /// Raw limits of this machine without a database: its device (by fio), its syncs, its memory.
+    #[command(
+        after_long_help = "They stand beside what a database gets out of the same machine: a suite shows its results of storage as a share \
+            of them. Figures that cannot be the device's are refused with their reason. The device is loaded as much as it can be.\n\n\
+            Examples:\n  dyno calibrate --quick\n  dyno calibrate /srv/postgresql\n  dyno calibrate --target postgres://dyno@db1/bench --p99 500us\n  \
+            dyno calibrate /srv/redo --only commit --commit-size 4K\n  dyno report last -o limits.html"
+    )]
+    Calibrate(Calibrate),
     /// The runs in the repository, latest first.
     #[command(
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"

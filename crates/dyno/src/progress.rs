@@ -162,6 +162,41 @@ impl<'a> RunProgress<'a> {
     }
 }
 
+/// One step after the other, of which each says how long all will take.
+pub(crate) struct StepProgress<'a> {
+    talk: &'a Talk,
+    bar: ProgressBar,
+}
+
+impl<'a> StepProgress<'a> {
+    pub(crate) fn new(talk: &'a Talk) -> Self {
+        let bar = moving_line(talk);
+        bar.set_style(style("{spinner} {msg}  {elapsed}"));
+        bar.enable_steady_tick(REDRAW);
+        Self { talk, bar }
+    }
+
+    /// This is done now, and so many seconds are left for it and all that follows.
+    pub(crate) fn step(&self, what: &str, left_s: f64) {
+        let line = format!("{what}  ETA {}", dyno_report::number::span_s(left_s.round()));
+        if self.talk.live {
+            self.bar.set_message(dyno_report::text::clean(&line));
+        } else {
+            self.talk.detail(&line);
+        }
+    }
+
+    /// A line of talk meanwhile.
+    pub(crate) fn say(&self, line: &str) {
+        self.bar.suspend(|| self.talk.say(line));
+    }
+
+    /// Takes the moving line away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// Files being read.
 pub(crate) struct FilesProgress<'a> {
     talk: &'a Talk,

@@ -2,11 +2,12 @@
 
 mod costs;
 mod notes;
+mod raw;
 mod step;
 #[cfg(test)]
 mod tests;
 
-use dyno_record::RunRecord;
+use dyno_record::{RawTest, RunRecord};
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, Figures};
@@ -16,6 +17,7 @@ use crate::limit::Limit;
 use crate::limited::Limited;
 use crate::number;
 use crate::points::{Better, Measure, Point, Points, points};
+pub use raw::OfRaw;
 pub use step::{FIGURES, Step};
 
 /// From here on figures are shown in few characters.
@@ -47,6 +49,9 @@ pub struct Page {
     /// Where its data is to be: `in` the database's cache or `out` of it; absent where that is left to the platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<String>,
+    /// The raw limit of its machine that it is held against; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<RawTest>,
     /// Processes that work on one operation: the document's #T.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: u32,
@@ -107,6 +112,9 @@ pub struct Tested {
     pub saturated: Option<bool>,
     /// Runs that are no result, each with its reason.
     pub left_out: Vec<String>,
+    /// Its step with the most as a share of what the machine gives without a database; absent where nobody has measured that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_raw: Option<OfRaw>,
     /// Why its figures are not of what it is about, as those of storage that a cache answered; absent where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<String>,
@@ -158,7 +166,7 @@ impl Page {
 
 impl Tested {
     /// What came of a test, from the records of its runs.
-    fn of(page: Page, records: &[RunRecord], looked_for_end: bool) -> Self {
+    fn of(page: Page, records: &[RunRecord], calibrations: &[RunRecord], looked_for_end: bool) -> Self {
         let of_test: Vec<RunRecord> = records.iter().filter(|run| is_of(run, &page.id)).cloned().collect();
         let Points { points, left_out, .. } = points(&of_test);
         let keyed: Vec<(&Point, At)> =
@@ -176,6 +184,13 @@ impl Tested {
         let most = best(&|_| true);
         let at_most = most.and_then(|most| points.iter().find(|point| point.sessions == most.sessions));
         let limited = at_most.and_then(Point::limited);
+        let unfit = notes::unfit(&page, &points);
+        let steps: Vec<Step> = points.iter().map(|point| Step::of(&page, point, &of_test)).collect();
+        let step = most.and_then(|most| steps.iter().find(|step| step.sessions == most.sessions));
+        let fit = page.raw.filter(|_| unfit.is_none()).zip(step);
+        let of_raw = fit.and_then(|(test, step)| raw::of_raw(test, step, calibrations, &of_test));
+        let mut notes = notes::notes(&page, &points, &of_test);
+        notes.extend(of_raw.iter().map(|share| share.words.clone()));
         Self {
             single_us: single.and_then(|point| point.get("service_mean_us")),
             most,
@@ -185,9 +200,10 @@ impl Tested {
             limit: limited,
             saturated: looked_for_end.then(|| is_saturated(&keyed)),
             left_out: left_out.into_iter().map(|out| format!("{}: {}", out.id, out.reason)).collect(),
-            unfit: notes::unfit(&page, &points),
-            notes: notes::notes(&page, &points, &of_test),
-            steps: points.iter().map(|point| Step::of(&page, point, &of_test)).collect(),
+            of_raw,
+            unfit,
+            notes,
+            steps,
             page,
         }
     }
@@ -237,17 +253,19 @@ pub fn is_of(record: &RunRecord, test: &str) -> bool {
     settings.into_iter().any(|setting| setting.key == TEST && setting.value == test)
 }
 
-/// The conclusion of the suite named `of`. Where `looked_for_end`, sessions rose until more brought nothing.
+/// The conclusion of the suite named `of`. Where `looked_for_end`, sessions rose until more brought nothing. `calibrations` are
+/// raw limits of machines, the newest first; those of the machine of its database count.
 pub fn conclusion(
     of: &str,
     stopped: Option<String>,
     depth: &str,
     pages: Vec<Page>,
     records: &[RunRecord],
+    calibrations: &[RunRecord],
     looked_for_end: bool,
 ) -> Conclusion {
-    let tests: Vec<Tested> =
-        pages.into_iter().map(|page| Tested::of(page, records, looked_for_end)).collect();
+    let tested = |page| Tested::of(page, records, calibrations, looked_for_end);
+    let tests: Vec<Tested> = pages.into_iter().map(tested).collect();
     let words = tests.iter().flat_map(|test| test.trouble().into_iter().chain(test.notes())).collect();
     let count = |is: fn(&Tested) -> bool| tests.iter().filter(|test| is(test)).count();
     let (measured, absent) = (

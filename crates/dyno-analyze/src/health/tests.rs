@@ -28,6 +28,7 @@ fn suite() -> Suite {
         limit: "p95 <= 10ms".into(),
         cache: None,
         threads: 1,
+        raw: None,
         why_not: None,
         failed: None,
     };
@@ -42,6 +43,7 @@ fn suite() -> Suite {
         limit: None,
         saturated: None,
         left_out: Vec::new(),
+        of_raw: None,
         unfit: None,
         notes: Vec::new(),
     };

@@ -24,7 +24,7 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use dyno_record::{Metric, RunId, RunRecord, Status, Unit, WaitTime, Waits};
+use dyno_record::{Kind, Metric, RunId, RunRecord, Status, Unit, WaitTime, Waits};
 
 use crate::audit::page_cache_pct;
 use crate::limited::{Limited, Limits, limited};
@@ -263,6 +263,9 @@ fn why_no_point(record: &RunRecord, ids: &HashSet<RunId>) -> Option<String> {
     // One target's part of a run beside the whole run would count the same work twice.
     if let Some(whole) = record.one_target_of.as_ref().filter(|whole| ids.contains(whole.as_str())) {
         return Some(format!("one target's part of {whole}, which is here as a whole"));
+    }
+    if record.kind == Kind::Component {
+        return Some("raw limits of a machine, and no run".to_owned());
     }
     match (record.status, record.reasons.first()) {
         (Status::Valid | Status::Imported, _) => None,

@@ -78,8 +78,15 @@ impl Course for Order {
         let pages = self.tests.iter().map(page).collect();
         let (depth, looks) = (self.choice.depth.name(), self.looks_for_end());
         let stopped = ended.stopped.clone();
-        let conclusion =
-            conclusion::suite::conclusion(&ended.id, stopped, depth, pages, &ended.records, looks);
+        let conclusion = conclusion::suite::conclusion(
+            &ended.id,
+            stopped,
+            depth,
+            pages,
+            &ended.records,
+            &self.calibrations,
+            looks,
+        );
         (ended.stopped.is_none(), Some(conclusion))
     }
 }

@@ -36,6 +36,8 @@ pub struct Order {
     pub(super) wide: u32,
     /// Folders whose data was there before it.
     pub(super) there_before: Vec<String>,
+    /// Raw limits of machines, the newest first.
+    pub(super) calibrations: Vec<RunRecord>,
     /// The suite that is gone on with, and its records that count.
     pub(super) resumed: Option<(SweepId, Vec<RunRecord>)>,
 }
@@ -63,7 +65,17 @@ impl Order {
             .collect::<Result<_, Error>>()?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let wide = u32::try_from(processors * 2).unwrap_or(2);
-        Ok(Self { base: plan, choice, marks, tests, engines, wide, there_before: Vec::new(), resumed: None })
+        Ok(Self {
+            base: plan,
+            choice,
+            marks,
+            tests,
+            engines,
+            wide,
+            there_before: Vec::new(),
+            calibrations: Vec::new(),
+            resumed: None,
+        })
     }
 
     /// The suite that `selector` names, or the latest that was cut off: as it was noted when it began, with what has been

@@ -20,6 +20,7 @@ pub(super) fn page(test: &Test, engine: &str, depth: Depth) -> Page {
         metric: test.metric.clone(),
         limit: test.limit.clone(),
         cache: test.cache.map(|cache| cache.name().to_owned()),
+        raw: test.raw,
         threads: test.threads,
         why_not: test.without.get(engine).cloned(),
         failed: None,

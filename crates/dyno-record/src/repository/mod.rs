@@ -59,7 +59,7 @@ pub use chunks::{Chunks, SeriesWriter};
 pub use error::RepositoryError;
 pub use list::{Filter, RunSummary};
 pub use marks::Mark;
-pub use packed::{PackedRecord, Packer};
+pub use packed::{COMPONENT, PackedRecord, Packer};
 pub use process::{Liveness, ProcessMark};
 pub use sweeps::{StartedSweep, SweepState, SweepSummary};
 pub use write::Batch;

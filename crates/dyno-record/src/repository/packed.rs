@@ -12,6 +12,9 @@ use crate::metric::{Metric, Unit};
 use crate::record::RunRecord;
 use crate::window::Window;
 
+/// What stands in the place of an engine's name where a record is of a component: [`Filter`](super::Filter) finds them by it.
+pub const COMPONENT: &str = "component";
+
 /// A record in the form in which it is kept: the columns of lists, and the whole of it compressed.
 #[derive(Debug)]
 pub struct PackedRecord {
@@ -95,6 +98,7 @@ impl Packer {
         let join = |part: fn(&crate::TargetFacts) -> &str| {
             record.targets.iter().map(part).collect::<Vec<_>>().join(" ")
         };
+        let component = record.calibration.as_deref();
         let tags = record.tags.iter().map(|tag| (Mark::Tag, tag.clone()));
         let variant = record.variant.iter().map(|variant| (Mark::Variant, variant.clone()));
         Ok(PackedRecord {
@@ -102,8 +106,8 @@ impl Packer {
             started_at: record.started_at.clone(),
             started_us: microseconds(&record.id, &record.started_at)?,
             status: record.status.name(),
-            engine: join(|target| &target.engine),
-            target: join(|target| &target.url),
+            engine: component.map_or_else(|| join(|target| &target.engine), |_| COMPONENT.to_owned()),
+            target: component.map_or_else(|| join(|target| &target.url), |own| own.folder.clone()),
             sessions: record.sessions(),
             update_pct: update_pct(&record.plan, record.knows("workload.update_pct")),
             ops_per_s: all.map(|all| all.rate_per_s).or_else(|| value(record, "ops_per_s")),

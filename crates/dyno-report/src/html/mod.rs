@@ -34,6 +34,9 @@ const STYLE: &str = include_str!("style.css");
 /// # Errors
 /// A run cannot be read, or the page cannot be written.
 pub fn html(report: &Report<'_>, made_at: &str, out: &mut dyn Write) -> Result<(), RunsError> {
+    if let Some(page) = report.component().and_then(|record| crate::calibration_page(record, made_at)) {
+        return Ok(out.write_all(page.as_bytes())?);
+    }
     let page = page::page(report, made_at).into_string();
     let mut parts = page.split(HOLE);
     let mut part = || parts.next().unwrap_or_default().as_bytes();

@@ -17,7 +17,7 @@ use crate::audit::audit_full;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 use crate::text::{clean, indent, wrap};
-use crate::{beside, learned, phases};
+use crate::{beside, calibration_text, learned, phases};
 
 /// A table of the phases of a schedule, and what it does not show; empty where there are none.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
@@ -32,6 +32,9 @@ pub fn phases_text(record: &RunRecord, style: &Style) -> String {
 
 /// The whole record as text.
 pub fn show(record: &RunRecord, style: &Style) -> String {
+    if let Some(text) = calibration_text(record, style) {
+        return text;
+    }
     // Sections stand two columns to the right of their titles.
     let inner = &Style { width: style.columns() - 2, ..*style };
     let sections = [

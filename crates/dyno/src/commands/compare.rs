@@ -14,7 +14,7 @@ pub(super) fn run(common: &Common, args: &cli::Compare, talk: &Talk) -> anyhow::
     let judge = args.rules.judge()?;
     let repository = context::repository_to_read(common)?;
     let sides = args.sides.iter().map(|selection| {
-        let settings = totals::settings(select::records(&repository, selection)?);
+        let settings = totals::settings(select::of_runs(&repository, selection)?);
         Ok((selection.clone(), settings.into_iter().map(|setting| setting.whole).collect()))
     });
     let sides: Vec<(String, Vec<RunRecord>)> = sides.collect::<anyhow::Result<_>>()?;

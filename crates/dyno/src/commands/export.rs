@@ -25,7 +25,7 @@ struct Line {
 
 pub(super) fn run(common: &Common, args: &Export, talk: &Talk) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
-    let records = select::records(&repository, &args.run)?;
+    let records = select::of_runs(&repository, &args.run)?;
     let [record] = records.as_slice() else {
         return Err(usage(format!("{} names {} runs", args.run, records.len()), "name one of them"));
     };

@@ -2,6 +2,7 @@
 
 mod ab;
 mod awr;
+mod calibrate;
 mod check;
 mod compare;
 mod completions;
@@ -57,6 +58,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Health(args) => health::run(common, args, talk),
         Command::Price(args) => price::run(common, args, talk),
         Command::Scorecard(args) => scorecard::run(common, args, talk),
+        Command::Calibrate(args) => calibrate::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
         Command::Compare(args) => compare::run(common, args, talk),
@@ -91,7 +93,8 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         Command::Init(_) | Command::List(_) | Command::Show(_) | Command::Compare(_) | Command::Trend(_) => {
             false
         }
-        Command::ImportSlob(_)
+        Command::Calibrate(_)
+        | Command::ImportSlob(_)
         | Command::ImportPgbench(_)
         | Command::Report(_)
         | Command::Export(_)

@@ -17,7 +17,7 @@ pub(super) fn run(common: &Common, args: &cli::Trend, talk: &Talk) -> anyhow::Re
     }
     let repository = context::repository_to_read(common)?;
     let records = match &args.runs {
-        Some(selection) => select::records(&repository, selection)?,
+        Some(selection) => select::of_runs(&repository, selection)?,
         None => select::like(&repository, &args.like, args.limit)?,
     };
     let wholes: Vec<RunRecord> = totals::settings(records).into_iter().map(|setting| setting.whole).collect();

@@ -14,6 +14,7 @@ fn page(id: &str) -> Page {
         metric: None,
         limit: "p95 <= 10ms".into(),
         cache: None,
+        raw: None,
         threads: 1,
         why_not: None,
         failed: None,
@@ -43,7 +44,7 @@ fn run(id: &str, sessions: u32, ops_per_s: f64, p95_us: u64) -> RunRecord {
 }
 
 fn suite_of(pages: Vec<Page>, records: &[RunRecord]) -> (Conclusion, Vec<Tested>) {
-    let conclusion = conclusion("suite-1", None, "usual", pages, records, true);
+    let conclusion = conclusion("suite-1", None, "usual", pages, records, &[], true);
     let Figures::Suite(suite) = conclusion.figures.clone() else { panic!("no suite") };
     (conclusion, suite.tests)
 }

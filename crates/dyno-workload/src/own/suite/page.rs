@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use dyno_record::RawTest;
+
 /// A test of a suite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
@@ -29,6 +31,8 @@ pub struct Test {
     pub stretch: u32,
     /// Where its data is to be; nothing where that is left to the platform.
     pub cache: Option<Cache>,
+    /// The raw limit of its machine that it is held against.
+    pub raw: Option<RawTest>,
     /// Under which sessions it is run.
     pub load: Load,
     /// What the plan of its runs says: keys with their values, as `--set` has them.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use dyno_record::RawTest;
+
 use super::page::{Cache, Load, Test};
 use crate::own::fault::Fault;
 use crate::own::folder::{Folder, MAIN, TESTS};
@@ -19,8 +21,19 @@ const SESSIONS_MAX: u32 = 1_024;
 const UNIT: &str = "operations";
 
 /// Keys at the top of a file of tests, for all of its tests; and, but for `test`, of a single one.
-const SHARED: [&str; 10] =
-    ["full_scale", "group", "unit", "units", "metric", "limit", "sessions", "cache", "plan", "without"];
+const SHARED: [&str; 11] = [
+    "full_scale",
+    "group",
+    "unit",
+    "units",
+    "metric",
+    "limit",
+    "sessions",
+    "cache",
+    "raw",
+    "plan",
+    "without",
+];
 const OWN: [&str; 5] = ["title", "stresses", "mix", "threads", "stretch"];
 
 /// The tests inside the program.
@@ -109,11 +122,25 @@ fn test(item: &Item<'_>, top: &Table<'_>, workload: Option<&str>) -> Result<Test
         stretch: own.get("stretch").map_or(Ok(1), |stretch| whole(&stretch, 100))?,
         full_scale: either("full_scale").map_or(Ok(1), |scale| whole(&scale, 1_000_000))?,
         cache: either("cache").map(|item| cache(&item)).transpose()?,
+        raw: either("raw").map(|item| raw(&item)).transpose()?,
         load: load(either("sessions"))?,
         plan: plan(top, &own, workload)?,
         without: without(top, &own)?,
         place: item.place(),
         id,
+    })
+}
+
+/// Limits that a figure of a database can be held against.
+const RAW: [RawTest; 4] =
+    [RawTest::RandomRead, RawTest::SequentialRead, RawTest::SequentialWrite, RawTest::GroupCommit];
+
+fn raw(item: &Item<'_>) -> Result<RawTest, Fault> {
+    let written = item.text("\"random_read\"")?.letters;
+    let found = RAW.into_iter().find(|test| test.name() == &*written);
+    let known = || RAW.map(RawTest::name).join(", ");
+    found.ok_or_else(|| {
+        item.fault(format!("{} is not known", item.written()), format!("write one of {}", known()))
     })
 }
 

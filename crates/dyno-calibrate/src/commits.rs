@@ -1,0 +1,228 @@
+//! How many times a second a block can be made durable: what every commit of a database has to wait for.
+
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dyno_engine::Cancel;
+use dyno_record::{Histogram, RawFigure, RawTest};
+
+use crate::file::{Random, Unnamed};
+
+/// Size of a log, bytes; it is overwritten from the begin when its end is reached, as databases do with theirs.
+pub(crate) const LOG_BYTES: u64 = 16 << 20;
+/// Blocks that a leader writes at once, at most.
+const GROUP_MOST: u64 = 256;
+
+/// What writers did.
+#[derive(Debug)]
+pub(crate) struct Done {
+    /// The figure.
+    pub(crate) figure: RawFigure,
+    /// Bytes that were written.
+    pub(crate) bytes: u64,
+}
+
+/// Logs that are there already, so that nothing of making files is measured.
+#[derive(Debug)]
+pub(crate) struct Logs(Vec<Unnamed>);
+
+impl Logs {
+    /// So many of them in a folder, written whole; nothing where a stop was asked for.
+    pub(crate) fn new(folder: &Path, writers: u32, cancel: &Cancel) -> io::Result<Option<Self>> {
+        let mut logs = Vec::new();
+        for _ in 0..writers {
+            let mut log = Unnamed::new(folder)?;
+            if !log.fill(LOG_BYTES, cancel, &|_| {})? {
+                return Ok(None);
+            }
+            logs.push(log);
+        }
+        Ok(Some(Self(logs)))
+    }
+
+    /// So many writers for so long, each on a log of its own.
+    pub(crate) fn each(&self, writers: u32, block: u64, time: Duration, cancel: &Cancel) -> io::Result<Done> {
+        let blocks = LOG_BYTES / block;
+        measure(RawTest::Commit, writers, block, time, cancel, |writer, count, bytes| {
+            let log = &self.0[writer as usize].file;
+            log.write_all_at(bytes, count % blocks * block)?;
+            log.sync_data()
+        })
+    }
+
+    /// So many writers on the first log: one syncs for all that wait.
+    pub(crate) fn shared(
+        &self,
+        writers: u32,
+        block: u64,
+        time: Duration,
+        cancel: &Cancel,
+    ) -> io::Result<Done> {
+        let group = Group { log: &self.0[0], block, state: Mutex::default(), synced: Condvar::new() };
+        measure(RawTest::GroupCommit, writers, block, time, cancel, |_, _, bytes| group.commit(bytes))
+    }
+}
+
+/// Runs `commit` in so many threads for so long; it is given the writer, the number of its commit, and a block.
+fn measure(
+    test: RawTest,
+    writers: u32,
+    block: u64,
+    time: Duration,
+    cancel: &Cancel,
+    commit: impl Fn(u32, u64, &[u8]) -> io::Result<()> + Sync,
+) -> io::Result<Done> {
+    let failed = AtomicBool::new(false);
+    let begin = Instant::now();
+    let work = |writer: u32| -> io::Result<Histogram> {
+        let mut bytes = vec![0u8; usize::try_from(block).unwrap_or(8192)];
+        Random(u64::from(writer) + 1).fill(&mut bytes);
+        let mut latencies = Histogram::new();
+        let mut count = 0u64;
+        while begin.elapsed() < time && !cancel.is_cancelled() && !failed.load(Ordering::Relaxed) {
+            bytes[..8].copy_from_slice(&count.to_le_bytes());
+            let before = Instant::now();
+            let done = commit(writer, count, &bytes);
+            failed.fetch_or(done.is_err(), Ordering::Relaxed);
+            done?;
+            latencies.record_ns(u64::try_from(before.elapsed().as_nanos()).unwrap_or(u64::MAX));
+            count += 1;
+        }
+        Ok(latencies)
+    };
+    let ended: Vec<io::Result<Histogram>> = thread::scope(|scope| {
+        let work = &work;
+        let running: Vec<_> = (0..writers).map(|writer| scope.spawn(move || work(writer))).collect();
+        running.into_iter().map(|thread| thread.join().expect("a writer does not panic")).collect()
+    });
+    let seconds = begin.elapsed().as_secs_f64();
+    let mut all = Histogram::new();
+    for latencies in ended {
+        all.merge(&latencies?);
+    }
+    let per_s = all.count() as f64 / seconds;
+    let latency = all.figures();
+    let figure = RawFigure {
+        per_s: Some(per_s),
+        mb_per_s: Some(per_s * block as f64 / 1e6),
+        mean_us: latency.mean,
+        p95_us: latency.p95,
+        p99_us: latency.p99,
+        ..RawFigure::of(test, Some(block), writers, writers)
+    };
+    Ok(Done { figure, bytes: all.count() * block })
+}
+
+/// A log that several writers share.
+struct Group<'a> {
+    log: &'a Unnamed,
+    block: u64,
+    state: Mutex<State>,
+    synced: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Blocks that were asked for.
+    asked: u64,
+    /// Of these, how many are on the device.
+    synced: u64,
+    /// Whether somebody writes for the others.
+    is_led: bool,
+    /// Why the log can be written no more.
+    failed: Option<io::ErrorKind>,
+}
+
+impl Group<'_> {
+    /// Comes back once the block is on the device, whoever has written it.
+    fn commit(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.asked += 1;
+        let own = state.asked;
+        while state.synced < own {
+            if let Some(kind) = state.failed {
+                return Err(kind.into());
+            }
+            if state.is_led {
+                state = self.synced.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.is_led = true;
+            let (first, last) =
+                (state.synced, state.asked.min(state.synced + GROUP_MOST.min(LOG_BYTES / self.block)));
+            drop(state);
+            let written = self.write(first, last, bytes);
+            state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.is_led = false;
+            match written {
+                Ok(()) => state.synced = last,
+                Err(error) => state.failed = Some(error.kind()),
+            }
+            self.synced.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Writes the blocks from `first` to before `last` at once, and syncs them.
+    fn write(&self, first: u64, last: u64, bytes: &[u8]) -> io::Result<()> {
+        let blocks = LOG_BYTES / self.block;
+        // A group that would reach over the end of the log begins anew.
+        let at = first % blocks;
+        let at = if at + (last - first) > blocks { 0 } else { at };
+        let group = bytes.repeat(usize::try_from(last - first).unwrap_or(1));
+        self.log.file.write_all_at(&group, at * self.block)?;
+        self.log.file.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: Duration = Duration::from_millis(50);
+
+    #[test]
+    fn commits_are_counted_with_their_latencies() {
+        let folder = tempfile::tempdir().unwrap();
+        let cancel = Cancel::default();
+        let logs = Logs::new(folder.path(), 2, &cancel).unwrap().unwrap();
+        for done in [logs.each(2, 8192, TIME, &cancel).unwrap(), logs.shared(4, 8192, TIME, &cancel).unwrap()]
+        {
+            assert!(done.bytes >= 8192 && done.bytes % 8192 == 0, "{done:?}");
+            assert!(done.figure.per_s.unwrap() > 0.0 && done.figure.p99_us.unwrap() > 0.0, "{done:?}");
+        }
+    }
+
+    #[test]
+    fn whoever_waits_comes_back_only_when_its_block_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = Logs::new(folder.path(), 1, &Cancel::default()).unwrap().unwrap();
+        let group = Group { log: &logs.0[0], block: 4096, state: Mutex::default(), synced: Condvar::new() };
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..5).for_each(|_| group.commit(&[7; 4096]).unwrap()));
+            }
+        });
+        let state = group.state.lock().unwrap();
+        assert_eq!((state.asked, state.synced, state.is_led), (40, 40, false));
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_written_fails_for_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        std::fs::write(&path, "x").unwrap();
+        let log = Unnamed { file: std::fs::File::open(&path).unwrap() };
+        let group = Group { log: &log, block: 4096, state: Mutex::default(), synced: Condvar::new() };
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| assert!(group.commit(&[7; 4096]).is_err()));
+            }
+        });
+    }
+}

@@ -1,0 +1,308 @@
+//! `fio`: how it is asked, and what it answers.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dyno_engine::Cancel;
+use serde::Deserialize;
+
+use crate::refuse::Asked;
+
+/// How one gets it.
+pub(crate) const HOW_TO_GET: &str = "fio is not installed, so the device is not measured: install the package fio (apt-get install fio, dnf install fio)";
+
+/// How often a running one is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// How much longer than asked for it may take, for its start and for requests that hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An installed one.
+#[derive(Debug, Clone)]
+pub(crate) struct Fio {
+    version: String,
+    /// How it asks for several requests at once.
+    engine: &'static str,
+}
+
+/// What it is to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job {
+    /// Its word for it: `randread`.
+    pub(crate) pattern: &'static str,
+    /// Bytes of a request.
+    pub(crate) block: u64,
+    /// Processes that ask.
+    pub(crate) processes: u32,
+    /// Requests that each has under way.
+    pub(crate) depth: u32,
+    /// For so long.
+    pub(crate) time: Duration,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Answer {
+    /// Requests per second.
+    pub(crate) per_s: f64,
+    /// 10⁶ bytes per second.
+    pub(crate) mb_per_s: f64,
+    /// Latency, µs: mean over reads and writes; percentiles of whichever of both is slower.
+    pub(crate) mean_us: f64,
+    pub(crate) p95_us: f64,
+    pub(crate) p99_us: f64,
+    /// Bytes of reads and of writes.
+    pub(crate) asked_read: u64,
+    pub(crate) asked_write: u64,
+}
+
+impl Answer {
+    pub(crate) fn asked(&self) -> Asked {
+        Asked { read_bytes: self.asked_read, write_bytes: self.asked_write }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Failed {
+    /// A stop was asked for.
+    Stopped,
+    /// It cannot do it.
+    Error(String),
+}
+
+impl Fio {
+    /// The one that is installed.
+    pub(crate) fn find() -> Option<Self> {
+        let said = |argument: &str| {
+            let output = Command::new("fio").arg(argument).stdin(Stdio::null()).output().ok()?;
+            output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        };
+        let version = said("--version")?;
+        let engines = said("--enghelp").unwrap_or_default();
+        let has = |name: &str| engines.lines().any(|line| line.trim() == name);
+        Some(Self { version, engine: if has("libaio") { "libaio" } else { "psync" } })
+    }
+
+    /// Which one it is, and how it asks.
+    pub(crate) fn name(&self) -> String {
+        format!("{} ({})", self.version, self.engine)
+    }
+
+    /// So many requests at once of so many processors, as processes and requests of each. Without asynchronous requests each needs a
+    /// process of its own.
+    pub(crate) fn spread(&self, in_flight: u32, processors: u32) -> (u32, u32) {
+        if self.engine == "psync" {
+            return (in_flight, 1);
+        }
+        let processes = in_flight.min(processors.max(1));
+        (processes, in_flight.div_ceil(processes))
+    }
+
+    /// Does `job` on a file that is there, past the page cache.
+    pub(crate) fn run(&self, file: &Path, bytes: u64, job: Job, cancel: &Cancel) -> Result<Answer, Failed> {
+        let Job { pattern, block, processes, depth, time } = job;
+        let engine = if depth == 1 { "psync" } else { self.engine };
+        let options = [
+            "--name=dyno".to_owned(),
+            format!("--filename={}", file.display()),
+            format!("--size={bytes}"),
+            format!("--rw={pattern}"),
+            format!("--bs={block}"),
+            format!("--numjobs={processes}"),
+            format!("--iodepth={depth}"),
+            format!("--ioengine={engine}"),
+            format!("--runtime={}ms", time.as_millis()),
+            "--time_based".to_owned(),
+            "--direct=1".to_owned(),
+            "--thread".to_owned(),
+            "--group_reporting".to_owned(),
+            "--randrepeat=0".to_owned(),
+            "--norandommap".to_owned(),
+            "--refill_buffers".to_owned(),
+            "--rwmixread=70".to_owned(),
+            "--lat_percentiles=1".to_owned(),
+            "--clat_percentiles=0".to_owned(),
+            "--percentile_list=95:99".to_owned(),
+            "--output-format=json".to_owned(),
+        ];
+        // In a group of its own: Ctrl-C is told to it by us, so that it ends where we end it.
+        let mut command = Command::new("fio");
+        command.args(options).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command
+            .process_group(0)
+            .spawn()
+            .map_err(|error| Failed::Error(format!("fio cannot be run: {error}")))?;
+        let stdout = reader(child.stdout.take());
+        let stderr = reader(child.stderr.take());
+        let late = Instant::now() + time + PATIENCE;
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break Ok(status),
+                Ok(None) if cancel.is_cancelled() => break Err(Failed::Stopped),
+                Ok(None) if Instant::now() > late => {
+                    break Err(Failed::Error("fio did not end: requests to the device hang".to_owned()));
+                }
+                Ok(None) => thread::sleep(LOOK),
+                Err(error) => break Err(Failed::Error(format!("fio cannot be waited for: {error}"))),
+            }
+        };
+        if status.is_err() {
+            // It may have ended by itself meanwhile, which is as good.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let (said, complained) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
+        if cancel.is_cancelled() {
+            return Err(Failed::Stopped);
+        }
+        if !status?.success() {
+            let first =
+                complained.lines().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
+            return Err(Failed::Error(format!("fio failed: {first}")));
+        }
+        parse(&said).map_err(Failed::Error)
+    }
+}
+
+/// Reads a pipe to its end, in a thread: a full one would stop who writes.
+fn reader(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // What was read before it broke is what there is.
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+#[derive(Deserialize)]
+struct Output {
+    jobs: Vec<JobOutput>,
+}
+
+#[derive(Deserialize)]
+struct JobOutput {
+    error: i64,
+    read: Direction,
+    write: Direction,
+}
+
+#[derive(Deserialize)]
+struct Direction {
+    io_bytes: u64,
+    total_ios: u64,
+    /// ms.
+    runtime: f64,
+    lat_ns: Latency,
+}
+
+#[derive(Deserialize)]
+struct Latency {
+    mean: f64,
+    #[serde(default)]
+    percentile: BTreeMap<String, f64>,
+}
+
+impl Latency {
+    /// A percentile by its number, µs.
+    fn at(&self, percent: f64) -> Option<f64> {
+        let mut all = self.percentile.iter();
+        all.find(|(name, _)| name.parse() == Ok(percent)).map(|(_, ns)| ns / 1e3)
+    }
+}
+
+/// What fio's JSON says; it may have said something else before it.
+fn parse(text: &str) -> Result<Answer, String> {
+    let begin = text.find('{').ok_or("fio answered nothing")?;
+    let output: Output = serde_json::from_str(&text[begin..])
+        .map_err(|error| format!("fio's answer cannot be read: {error}"))?;
+    let [job] = output.jobs.as_slice() else {
+        return Err(format!("fio answered for {} jobs instead of one", output.jobs.len()));
+    };
+    if job.error != 0 {
+        return Err(format!("fio failed with error {}", job.error));
+    }
+    let both: Vec<&Direction> = [&job.read, &job.write].into_iter().filter(|own| own.total_ios > 0).collect();
+    let count: u64 = both.iter().map(|own| own.total_ios).sum();
+    let percentile = |percent: f64| {
+        let own: Option<Vec<f64>> = both.iter().map(|own| own.lat_ns.at(percent)).collect();
+        own.and_then(|own| own.into_iter().reduce(f64::max))
+    };
+    let (Some(p95_us), Some(p99_us)) = (percentile(95.0), percentile(99.0)) else {
+        return Err("fio's answer has no percentiles of latency".to_owned());
+    };
+    let rate = |of: fn(&Direction) -> u64| -> f64 {
+        both.iter().map(|own| of(own) as f64 / own.runtime * 1e3).sum()
+    };
+    let mean_us =
+        both.iter().map(|own| own.lat_ns.mean * own.total_ios as f64).sum::<f64>() / count as f64 / 1e3;
+    Ok(Answer {
+        per_s: rate(|own| own.total_ios),
+        mb_per_s: rate(|own| own.io_bytes) / 1e6,
+        mean_us,
+        p95_us,
+        p99_us,
+        asked_read: job.read.io_bytes,
+        asked_write: job.write.io_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What fio 3.33 said of 0.3 s of random reads, and of a mix.
+    const READS: &str = include_str!("../tests/fio-randread.json");
+    const MIX: &str = include_str!("../tests/fio-mix.json");
+
+    #[test]
+    fn reads_have_rates_and_latencies() {
+        let answer = parse(READS).unwrap();
+        assert_eq!((answer.asked_read, answer.asked_write), (151_740_416, 0));
+        assert!((answer.per_s - 61_538.2).abs() < 0.1, "{answer:?}");
+        assert!((answer.mb_per_s - 504.1).abs() < 0.1, "{answer:?}");
+        assert!((answer.mean_us - 129.32).abs() < 0.01, "{answer:?}");
+        assert_eq!((answer.p95_us, answer.p99_us), (156.672, 199.68));
+    }
+
+    #[test]
+    fn a_mix_is_both_together_with_the_percentiles_of_the_slower() {
+        let answer = parse(MIX).unwrap();
+        let share = answer.asked_read as f64 / (answer.asked_read + answer.asked_write) as f64;
+        assert!((share - 0.7).abs() < 0.05, "{share}");
+        let output: Output = serde_json::from_str(MIX).unwrap();
+        let (read, write) = (&output.jobs[0].read, &output.jobs[0].write);
+        let slower = read.lat_ns.at(99.0).unwrap().max(write.lat_ns.at(99.0).unwrap());
+        assert_eq!(answer.p99_us, slower);
+        let means = [read.lat_ns.mean / 1e3, write.lat_ns.mean / 1e3];
+        assert!(answer.mean_us > means[0].min(means[1]) && answer.mean_us < means[0].max(means[1]));
+    }
+
+    #[test]
+    fn what_stands_before_the_answer_is_passed_over_and_what_is_none_is_an_error() {
+        assert!(
+            parse(&format!("note: both iodepth >= 1 and synchronous I/O engine are selected\n{READS}"))
+                .is_ok()
+        );
+        assert!(parse("").unwrap_err().contains("nothing"));
+        assert!(parse("{\"jobs\":[]}").unwrap_err().contains("0 jobs"));
+        let failed = READS.replacen("\"error\" : 0", "\"error\" : 28", 1);
+        assert!(parse(&failed).unwrap_err().contains("error 28"));
+        let silent = READS.replace("99.000000", "98.000000");
+        assert!(parse(&silent).unwrap_err().contains("no percentiles"));
+    }
+
+    #[test]
+    fn requests_are_spread_over_processors_where_they_can_be() {
+        let of = |engine| Fio { version: "fio-3.33".into(), engine };
+        assert_eq!(of("libaio").spread(64, 4), (4, 16));
+        assert_eq!(of("libaio").spread(1, 4), (1, 1));
+        assert_eq!(of("psync").spread(64, 4), (64, 1));
+    }
+}

@@ -1,0 +1,140 @@
+//! What is no figure of a device, whatever measured it.
+
+use dyno_record::RawFigure;
+
+use crate::witness::Moved;
+
+/// A device that counts less than this of what was asked for was not what answered, %.
+const REACHED_LEAST_PCT: f64 = 95.0;
+/// From here on others used it so much that it is worth knowing, %.
+const OTHERS_FROM_PCT: f64 = 110.0;
+/// Requests under way, as rate times latency tells them, may be so many times those that there were: clocks are read a little apart.
+const LITTLE_MOST: f64 = 1.2;
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Asked {
+    /// Bytes to be read.
+    pub(crate) read_bytes: u64,
+    /// Bytes to be written.
+    pub(crate) write_bytes: u64,
+}
+
+/// `figure`, with what its device counted meanwhile; without its figures where they cannot be the device's. `memory_mb_per_s` is what
+/// memory gave, where that is known.
+pub(crate) fn judged(
+    mut figure: RawFigure,
+    asked: Asked,
+    moved: Option<Moved>,
+    memory_mb_per_s: Option<f64>,
+) -> RawFigure {
+    let Some(moved) = moved else {
+        return figure
+            .refused("nobody counts what reaches the device, so what answered is not known".to_owned());
+    };
+    let share = |asked: u64, moved: u64| (asked > 0).then(|| moved as f64 * 100.0 / asked as f64);
+    let shares = [share(asked.read_bytes, moved.read_bytes), share(asked.write_bytes, moved.write_bytes)];
+    figure.device_pct = shares.into_iter().flatten().reduce(f64::min);
+    match why_not(&figure, memory_mb_per_s) {
+        Some(why) => figure.refused(why),
+        None => {
+            let most = shares.into_iter().flatten().reduce(f64::max).unwrap_or(100.0);
+            if most > OTHERS_FROM_PCT {
+                figure.notes.push(format!(
+                    "the device did {most:.0} % of what was asked for: others used it, or the file system wrote more"
+                ));
+            }
+            figure
+        }
+    }
+}
+
+/// Why it is no figure of a device.
+fn why_not(figure: &RawFigure, memory_mb_per_s: Option<f64>) -> Option<String> {
+    match figure.device_pct {
+        None => return Some("nothing was asked for".to_owned()),
+        Some(pct) if pct < REACHED_LEAST_PCT => {
+            return Some(format!("only {pct:.0} % of it reached the device: a cache answered the rest"));
+        }
+        Some(_) => {}
+    }
+    let per_s = figure.per_s.unwrap_or(0.0);
+    if !(per_s > 0.0 && per_s.is_finite()) {
+        return Some("no request was answered".to_owned());
+    }
+    let times = [figure.mean_us, figure.p95_us, figure.p99_us];
+    if times.into_iter().flatten().any(|us| !(us > 0.0 && us.is_finite())) {
+        return Some("it has a latency of 0, which no device has".to_owned());
+    }
+    let at_once = figure.mean_us.map_or(0.0, |us| per_s * us / 1e6);
+    if at_once > f64::from(figure.in_flight) * LITTLE_MOST {
+        return Some(format!(
+            "rate times latency says {at_once:.1} requests at once, and there were {} at most",
+            figure.in_flight
+        ));
+    }
+    let (mb_per_s, memory) = (figure.mb_per_s?, memory_mb_per_s?);
+    (mb_per_s > memory).then(|| {
+        format!("{mb_per_s:.0} MB/s is more than memory gave ({memory:.0} MB/s), so no device was behind it")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::RawTest;
+
+    use super::*;
+
+    fn figure() -> RawFigure {
+        RawFigure {
+            per_s: Some(10_000.0),
+            mb_per_s: Some(81.92),
+            mean_us: Some(790.0),
+            p95_us: Some(1000.0),
+            p99_us: Some(2000.0),
+            ..RawFigure::of(RawTest::RandomRead, Some(8192), 2, 8)
+        }
+    }
+
+    const ASKED: Asked = Asked { read_bytes: 1 << 30, write_bytes: 0 };
+
+    fn why(figure: RawFigure, read_bytes: u64) -> Option<String> {
+        let moved = Moved { read_bytes, ..Moved::default() };
+        let judged = judged(figure, ASKED, Some(moved), Some(20_000.0));
+        assert_eq!(judged.refused.is_some(), judged.per_s.is_none(), "{judged:?}");
+        judged.refused
+    }
+
+    #[test]
+    fn what_the_device_answered_is_a_figure() {
+        assert_eq!(why(figure(), 1 << 30), None);
+    }
+
+    #[test]
+    fn what_the_page_cache_answered_is_none() {
+        let said = why(figure(), 1 << 26).unwrap();
+        assert!(said.contains("only 6 % of it reached the device"), "{said}");
+        let untold = judged(figure(), ASKED, None, None);
+        assert!(untold.refused.unwrap().contains("nobody counts"));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let zero = RawFigure { p99_us: Some(0.0), ..figure() };
+        assert!(why(zero, 1 << 30).unwrap().contains("latency of 0"));
+        let fast = RawFigure { mb_per_s: Some(30_000.0), ..figure() };
+        assert!(why(fast, 1 << 30).unwrap().contains("more than memory gave"));
+        let many = RawFigure { per_s: Some(100_000.0), ..figure() };
+        assert!(why(many, 1 << 30).unwrap().contains("79.0 requests at once, and there were 8"));
+        let none = RawFigure { per_s: Some(0.0), ..figure() };
+        assert!(why(none, 1 << 30).unwrap().contains("no request"));
+    }
+
+    #[test]
+    fn what_others_read_is_said() {
+        let moved = Moved { read_bytes: 3 << 30, ..Moved::default() };
+        let judged = judged(figure(), ASKED, Some(moved), None);
+        assert_eq!(judged.refused, None);
+        assert!(judged.notes[0].contains("did 300 %"), "{:?}", judged.notes);
+    }
+}

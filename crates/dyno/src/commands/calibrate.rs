@@ -1,0 +1,71 @@
+//! `dyno calibrate`: raw limits of this machine, without a database.
+
+use std::path::{Path, PathBuf};
+
+use dyno_calibrate::{Order, Part, Told};
+use dyno_campaign::{Error, calibrate};
+use dyno_engine::Cancel;
+
+use crate::cli::{Calibrate, Common, DEFAULT_PLAN, Marks};
+use crate::exit::Exit;
+use crate::progress::StepProgress;
+use crate::talk::Talk;
+use crate::{context, signals};
+
+pub(super) fn run(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Result<Exit> {
+    let order = Order {
+        folder: folder(common, args, talk)?,
+        quick: args.quick,
+        parts: args.only.clone(),
+        file_bytes: args.size.map(|size| size.0),
+        commit_bytes: args.commit_size.0,
+        p99_limit: args.p99.0,
+        step: args.step.map(|step| step.0),
+    };
+    let repository = context::repository(common)?;
+    let cancel = Cancel::default();
+    signals::watch(&cancel)?;
+    talk.say(&format!("measuring {} at {}", parts(&order), order.folder.display()));
+    let progress = StepProgress::new(talk);
+    let tell = |told: Told<'_>| match told {
+        Told::Step { what, left_s } => progress.step(what, left_s),
+        Told::Figure(figure) => {
+            if let Some(why) = &figure.refused {
+                let words = figure.test.words(figure.block_bytes);
+                progress.say(&format!("{words}, {} at once: refused: {why}", figure.in_flight));
+            }
+        }
+        Told::LeftOut(why) => progress.say(&format!("not measured: {why}")),
+    };
+    let made = dyno_calibrate::calibrate(&order, &cancel, &tell);
+    progress.finish();
+    let mut record = made.map_err(|error| {
+        let hint = error.hint();
+        Error::usage(error.to_string(), hint)
+    })?;
+    record.variant.clone_from(&args.marks.variant);
+    record.tags.clone_from(&args.marks.tag);
+    calibrate::store(&repository, &mut record)?;
+    talk.json(&record)?;
+    talk.show(&dyno_report::show(&record, &talk.style()))?;
+    let id = &record.id;
+    talk.say(&format!("stored as {id}; `dyno show {id}` shows it again, `dyno report {id}` makes a page"));
+    Ok(record.status.into())
+}
+
+fn parts(order: &Order) -> String {
+    let all = if order.parts.is_empty() { Part::ALL.to_vec() } else { order.parts.clone() };
+    all.into_iter().map(Part::name).collect::<Vec<_>>().join(", ")
+}
+
+/// The folder that is named, or that of the target's data; without a plan the current one.
+fn folder(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Result<PathBuf> {
+    if let Some(folder) = &args.folder {
+        return Ok(folder.clone());
+    }
+    if common.target.is_empty() && common.plan == Path::new(DEFAULT_PLAN) && !common.plan.exists() {
+        return Ok(".".into());
+    }
+    let plan = context::plan(common)?;
+    context::led(common, &Marks::default(), talk, |lead| calibrate::folder(lead, &plan))
+}
