@@ -280,6 +280,7 @@ pub fn conclusion(
     if without > 0 {
         line.push_str(&format!(", {without} have none"));
     }
+    line.push_str(&notes::limits(&tests));
     let figures = Figures::Suite(Box::new(Suite { depth: depth.to_owned(), tests }));
     Conclusion::new(of, stopped, line, words, figures)
 }

@@ -2,7 +2,8 @@
 
 use dyno_record::{Metric, RunRecord};
 
-use super::Page;
+use super::{Page, Tested};
+use crate::limited::Component;
 use crate::number::percent;
 use crate::points::Point;
 
@@ -10,6 +11,9 @@ use crate::points::Point;
 const SERVED_MOST: f64 = 90.0;
 /// A test in the cache in which it serves less than this is none, %.
 const SERVED_LEAST: f64 = 99.0;
+
+/// Limits that are named of a whole suite.
+const LIMITS: usize = 3;
 
 /// Why the figures of a test of storage are none of storage's: the database's own cache served nearly all of its blocks.
 pub(super) fn unfit(page: &Page, points: &[Point]) -> Option<String> {
@@ -59,4 +63,30 @@ fn untold(page: &Page, points: &[Point], runs: &[RunRecord]) -> Option<String> {
         _ => "the run does not tell",
     };
     Some(format!("{} of {} steps do not tell {metric}: {why}", silent.len(), points.len()))
+}
+
+/// What limits most tests, as the end of a sentence: `; what limits most: CPU (30 tests), commits (8)`. Nothing where that is not
+/// known of any.
+pub(super) fn limits(tests: &[Tested]) -> String {
+    let mut counts: Vec<(Component, usize)> = Vec::new();
+    let known =
+        tests.iter().filter(|test| test.unfit.is_none()).filter_map(|test| Some(test.limit.as_ref()?.by));
+    for by in known.filter(|by| *by != Component::Unknown) {
+        match counts.iter_mut().find(|(other, _)| *other == by) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((by, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let words: Vec<String> = counts
+        .iter()
+        .take(LIMITS)
+        .enumerate()
+        .map(|(at, (by, count))| match (at, count) {
+            (0, 1) => format!("{} (1 test)", by.word()),
+            (0, _) => format!("{} ({count} tests)", by.word()),
+            _ => format!("{} ({count})", by.word()),
+        })
+        .collect();
+    if words.is_empty() { String::new() } else { format!("; what limits most: {}", words.join(", ")) }
 }
