@@ -10,6 +10,7 @@
 //! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | everything that is there before a run begins |
 //! | `measure`, `hooks`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | runs that belong together; `sweep`, `search`, `soak`, `ab` and `suite` say which comes next and what they conclude |
+//! | `watch` | a running database looked at, without any load |
 //! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
 //! | `own`, `own_data`, `described` | users' own workloads, their SQL, and the tables that they describe |
 //! | `seen` | statements that a target has seen, as a draft of a workload |
@@ -54,6 +55,7 @@ pub mod suite;
 pub mod sweep;
 mod targets;
 mod tidy;
+mod watch;
 mod writes;
 
 pub use campaign::Concluded;
@@ -69,3 +71,4 @@ pub use load::{Done, Loaded, load};
 pub use run::run;
 pub use seen::seen;
 pub use soak::soak;
+pub use watch::watch;

@@ -11,11 +11,13 @@ pub enum Kind {
     Run,
     /// Figures that another program measured; `imported` says where they come from.
     Import,
+    /// What a database did by itself while somebody looked on: present use, without any load of this program.
+    Watch,
 }
 
 impl Kind {
     /// Whether a record of the kind called `name` can be read.
     pub(crate) fn is_known(name: &str) -> bool {
-        matches!(name, "run" | "import")
+        matches!(name, "run" | "import" | "watch")
     }
 }

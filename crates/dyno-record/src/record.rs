@@ -20,6 +20,7 @@ use crate::phase::PhaseStats;
 use crate::platform::TargetFacts;
 use crate::series::{Series, SeriesPoint};
 use crate::waits::Waits;
+use crate::watched::Watched;
 use crate::whose::Whose;
 use crate::window::{Gate, Whole, Window};
 use crate::workload::OwnWorkload;
@@ -44,9 +45,13 @@ pub enum Status {
 }
 
 impl RunRecord {
-    /// Whether the plan's key `path` is a fact of this run; in an imported record most are not, and where sessions ran
-    /// transactions of the user's own those of the classic method's operations and data.
+    /// Whether the plan's key `path` is a fact of this run; in an imported record most are not, where sessions ran
+    /// transactions of the user's own those of the classic method's operations and data, and where a database was only looked at
+    /// none.
     pub fn knows(&self, path: &str) -> bool {
+        if self.kind == Kind::Watch {
+            return false;
+        }
         let is_of_method = || dyno_plan::is_of_method(path);
         self.imported.as_ref().is_none_or(|imported| imported.knows(path))
             && !(self.workload.is_some() && is_of_method())
@@ -201,6 +206,9 @@ pub struct RunRecord {
     /// Where its figures come from, when they were not measured by this program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
+    /// How a database was looked at that did its own work; only in a record of that kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<Watched>,
     /// The plan it followed.
     pub plan: Plan,
     /// Its place in a sweep, search, soak or A/B comparison; absent for a run of its own.
@@ -267,6 +275,7 @@ impl RunRecord {
             tags: Vec::new(),
             one_target_of: None,
             imported: None,
+            watched: None,
             plan,
             part_of: None,
             targets: Vec::new(),

@@ -56,6 +56,7 @@ impl RunRecord {
             tags: self.tags.clone(),
             one_target_of: Some(self.id.clone()),
             imported: self.imported.clone(),
+            watched: None,
             plan,
             part_of: self.part_of.clone(),
             targets: vec![target],

@@ -47,6 +47,7 @@ pub mod sweep_tables;
 pub mod table;
 pub mod text;
 pub mod trend_table;
+mod watched;
 
 pub use advice::advice_table;
 pub use audit::{audit_full, audit_summary, audit_table, audit_words};
@@ -74,6 +75,7 @@ pub use style::Style;
 pub use suite::{suite_list, suite_steps};
 pub use sweep_tables::{RunningTable, SweepRow, point_table, sweep_list};
 pub use trend_table::trend_text;
+pub use watched::{WatchLive, watch_lines, watch_text};
 
 #[cfg(test)]
 mod tests;

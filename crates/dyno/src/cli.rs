@@ -9,6 +9,7 @@ mod results;
 mod shared;
 mod suite;
 mod verdicts;
+mod watch;
 mod workload;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, 
 pub(crate) use shared::Marks;
 pub(crate) use suite::{Suite, SuiteCommand, Which};
 pub(crate) use verdicts::{Price, Scorecard};
+pub(crate) use watch::Watch;
 pub(crate) use workload::{CheckWorkload, ImportPgbench, ImportStatements, Workload};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
@@ -171,6 +173,13 @@ pub(crate) enum Command {
             dyno price prices.toml -o price.html"
     )]
     Price(Price),
+    /// What a running database does by itself: its counters, waits and sessions, read every second without any load of ours.
+    #[command(
+        after_long_help = "Nothing is created, written or locked; no tables of Dyno's are needed. What this user may not read is said. Ctrl-C ends it \
+            and keeps what was seen.\n\nExamples:\n  dyno watch postgres://dyno@db1/shop\n  dyno watch postgres://dyno@db1/shop --for 8h --interval 5s\n  \
+            dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  dyno show last; dyno report last -o present.html\n  dyno capacity suite:last last"
+    )]
+    Watch(Watch),
     /// The runs in the repository, latest first.
     #[command(
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"

@@ -30,6 +30,7 @@ mod soak;
 mod suite;
 mod sweep;
 mod trend;
+mod watch;
 mod workload;
 
 use crate::cli::{Cli, Command, Common, Prove, Workload};
@@ -57,6 +58,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Health(args) => health::run(common, args, talk),
         Command::Price(args) => price::run(common, args, talk),
         Command::Scorecard(args) => scorecard::run(common, args, talk),
+        Command::Watch(args) => watch::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
         Command::Compare(args) => compare::run(common, args, talk),
@@ -87,6 +89,7 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         | Command::Soak(_)
         | Command::Ab(_)
         | Command::Suite(_)
+        | Command::Watch(_)
         | Command::Import(_) => true,
         Command::Init(_) | Command::List(_) | Command::Show(_) | Command::Compare(_) | Command::Trend(_) => {
             false

@@ -58,4 +58,5 @@ mod sweep;
 mod targets;
 mod usage;
 mod verdicts;
+mod watch;
 mod workload;
