@@ -54,7 +54,7 @@ pub struct Spread {
     pub peak: f64,
     /// When that was: the begin of the interval, seconds after the window began.
     pub peak_at_s: f64,
-    /// The most over a minute of the watch, of which at least 54 s were seen; absent where there was none.
+    /// The most over a minute, wherever it begins, of which at least 54 s were seen; absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_minute: Option<f64>,
     /// When that minute began, seconds after the window began.

@@ -1,6 +1,7 @@
 //! The command line: options that all commands share, and one variant per command.
 
 mod awr;
+mod capacity;
 mod health;
 mod levels;
 mod measuring;
@@ -21,6 +22,7 @@ use dyno_workload::own::example::EXAMPLES as EXAMPLES_OF_WORKLOADS;
 use crate::engines::{NAMES, named};
 
 pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
+pub(crate) use capacity::Capacity;
 pub(crate) use health::Health;
 pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
@@ -177,9 +179,17 @@ pub(crate) enum Command {
     #[command(
         after_long_help = "Nothing is created, written or locked; no tables of Dyno's are needed. What this user may not read is said. Ctrl-C ends it \
             and keeps what was seen.\n\nExamples:\n  dyno watch postgres://dyno@db1/shop\n  dyno watch postgres://dyno@db1/shop --for 8h --interval 5s\n  \
-            dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  dyno show last; dyno report last -o present.html\n  dyno capacity suite:last last"
+            dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  dyno show last; dyno report last -o present.html\n  dyno capacity sweep:last last"
     )]
     Watch(Watch),
+    /// What a platform can do against what is made of it: how much of the knee of each component is used, and which comes first.
+    #[command(
+        after_long_help = "MEASURED is a suite, a sweep, a search or runs; USE are watches (`dyno watch`) and imported reports, as many as there are: with \
+            those of seven days or more, when the knee is reached at the trend. What is not the same thing on both sides is listed with the reason, and \
+            not computed.\n\nExamples:\n  dyno capacity suite-20261123-183926-3eb9 last\n  dyno capacity suite-20261123-183926-3eb9 tag:monday tag:tuesday -o capacity.html\n  \
+            dyno capacity sweep:last tag:awr --over 80%\n\nExit codes: 0 told, 1 a component is over --over, or nothing can be compared, 2 wrong usage, 3 the repository failed."
+    )]
+    Capacity(Capacity),
     /// The runs in the repository, latest first.
     #[command(
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"

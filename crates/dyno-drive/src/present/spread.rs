@@ -1,6 +1,6 @@
 //! How a figure went over many intervals, in bounded memory: values are counted in classes that are 1 % wide.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use dyno_record::Spread;
 
@@ -9,6 +9,8 @@ const WIDTH: f64 = 1.01;
 /// Seconds of a minute, and how much of one has to be known.
 const MINUTE_S: f64 = 60.0;
 const WHOLE_S: f64 = 54.0;
+/// What sums of lengths may be off by, s.
+const EDGE_S: f64 = 1e-6;
 
 /// One figure.
 #[derive(Debug, Clone, Default)]
@@ -18,8 +20,8 @@ pub(super) struct Gauge {
     /// Seconds by class of the value; what is not above 0 is the first.
     classes: BTreeMap<i32, f64>,
     peak: Option<(f64, f64)>,
-    /// The minute under way: its number, its seconds, its sum.
-    minute: (u64, f64, f64),
+    /// The last minute: begin, length and value of each interval.
+    minute: VecDeque<(f64, f64, f64)>,
     busiest: Option<(f64, f64)>,
 }
 
@@ -35,27 +37,20 @@ impl Gauge {
         if self.peak.is_none_or(|(peak, _)| value > peak) {
             self.peak = Some((value, at_s));
         }
-        let minute = (at_s / MINUTE_S) as u64;
-        if minute != self.minute.0 {
-            self.end_minute();
-            self.minute = (minute, 0.0, 0.0);
+        self.minute.push_back((at_s, seconds, value));
+        let from_s = at_s + seconds - MINUTE_S - EDGE_S;
+        while self.minute.front().is_some_and(|(at_s, ..)| *at_s < from_s) {
+            self.minute.pop_front();
         }
-        self.minute.1 += seconds;
-        self.minute.2 += value * seconds;
-    }
-
-    fn end_minute(&mut self) {
-        let (minute, seconds, sum) = self.minute;
-        if (WHOLE_S..=2.0 * MINUTE_S - WHOLE_S).contains(&seconds)
-            && self.busiest.is_none_or(|(most, _)| sum / seconds > most)
-        {
-            self.busiest = Some((sum / seconds, minute as f64 * MINUTE_S));
+        let known_s: f64 = self.minute.iter().map(|(_, seconds, _)| seconds).sum();
+        let mean = self.minute.iter().map(|(_, seconds, value)| seconds * value).sum::<f64>() / known_s;
+        if known_s >= WHOLE_S && self.busiest.is_none_or(|(most, _)| mean > most) {
+            self.busiest = self.minute.front().map(|(at_s, ..)| (mean, *at_s));
         }
     }
 
     /// What became of it; nothing where it was never known.
-    pub(super) fn spread(mut self) -> Option<Spread> {
-        self.end_minute();
+    pub(super) fn spread(self) -> Option<Spread> {
         let (peak, peak_at_s) = self.peak?;
         Some(Spread {
             seconds: self.seconds,
@@ -118,9 +113,11 @@ mod tests {
             prop_assert_eq!(spread.peak, sorted[values.len() - 1]);
             prop_assert_eq!(values[spread.peak_at_s as usize], spread.peak);
             prop_assert_eq!(spread.seconds, values.len() as f64);
-            // Each minute of which nine tenths were seen is the mean of its seconds.
-            let minutes = values.chunks(60).filter(|minute| minute.len() >= 54);
-            let busiest = minutes.map(|minute| minute.iter().sum::<f64>() / minute.len() as f64).reduce(f64::max);
+            // Each minute of which nine tenths were seen, wherever it begins, is the mean of its seconds.
+            let minutes = (1..=values.len()).map(|end| &values[end.saturating_sub(60)..end]);
+            let minutes = minutes.filter(|minute| minute.len() >= 54);
+            let busiest =
+                minutes.map(|minute| minute.iter().sum::<f64>() / minute.len() as f64).reduce(f64::max);
             prop_assert_eq!(spread.busiest_minute.is_some(), busiest.is_some());
             if let (Some(told), Some(is)) = (spread.busiest_minute, busiest) {
                 prop_assert!((told - is).abs() <= 1e-9 * is.max(1.0));

@@ -2,6 +2,7 @@
 
 mod ab;
 mod awr;
+mod capacity;
 mod check;
 mod compare;
 mod completions;
@@ -58,6 +59,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Health(args) => health::run(common, args, talk),
         Command::Price(args) => price::run(common, args, talk),
         Command::Scorecard(args) => scorecard::run(common, args, talk),
+        Command::Capacity(args) => capacity::run(common, args, talk),
         Command::Watch(args) => watch::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
@@ -101,6 +103,7 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         | Command::Health(_)
         | Command::Price(_)
         | Command::Scorecard(_)
+        | Command::Capacity(_)
         | Command::Awr(_) => false,
         Command::ImportStatements(args) => args.awr.is_none(),
         // It reads one where a target is named.

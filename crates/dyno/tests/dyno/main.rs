@@ -10,6 +10,7 @@ mod alone;
 mod asked;
 mod attacks;
 mod awr;
+mod capacity;
 mod check_deep;
 mod common;
 mod company_changes;
