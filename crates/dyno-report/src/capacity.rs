@@ -150,6 +150,7 @@ pub fn capacity_sections(capacity: &Capacity) -> Vec<Section> {
             lines: sides(capacity),
             charts: has_rows.then(|| bars(capacity)).into_iter().collect(),
             grids: if has_rows { vec![(String::new(), grid)] } else { Vec::new() },
+            ..Section::default()
         },
         Section {
             title: "Use over time".to_owned(),
