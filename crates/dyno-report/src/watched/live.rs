@@ -94,7 +94,7 @@ mod tests {
         let live = WatchLive { elapsed_s: 12.0, length_s: 600.0, point: Some(&point), waits: &waits };
         let style = Style { color: false, width: 100 };
         let lines = watch_lines(&live, &style);
-        assert_eq!(lines[1..], ["  commits 12/s", "  CPU 34.5 %", "  in IO:WalSync 1.5"], "{lines:?}");
+        assert_eq!(lines[1..], ["  commits 12.0/s", "  CPU 34.5 %", "  in IO:WalSync 1.50"], "{lines:?}");
         let away = watch_lines(&WatchLive { point: None, ..live }, &style);
         assert!(away.len() == 2 && away[1].contains("does not answer"), "{away:?}");
     }
