@@ -11,6 +11,7 @@ pub mod answer;
 pub mod audit;
 pub mod bands;
 pub mod bracket;
+pub mod capacity;
 pub mod compare;
 pub mod conclusion;
 pub mod differ;

@@ -71,6 +71,8 @@ pub enum Event {
     Learning,
     /// A run goes on.
     Phase(dyno_drive::Event),
+    /// A database that is only looked at goes on.
+    Seen(dyno_drive::present::Seen),
     /// The sessions of a run have ended.
     RunOver,
     /// A run is stored; rows that it inserted are being removed, which takes a while.

@@ -11,6 +11,7 @@
 //! | `measure`, `hooks`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | runs that belong together; `sweep`, `search`, `soak`, `ab` and `suite` say which comes next and what they conclude |
 //! | `calibrate` | which raw limits are of the machine that a run had |
+//! | `watch` | a running database looked at, without any load |
 //! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
 //! | `own`, `own_data`, `described` | users' own workloads, their SQL, and the tables that they describe |
 //! | `seen` | statements that a target has seen, as a draft of a workload |
@@ -56,6 +57,7 @@ pub mod suite;
 pub mod sweep;
 mod targets;
 mod tidy;
+mod watch;
 mod writes;
 
 pub use campaign::Concluded;
@@ -71,3 +73,4 @@ pub use load::{Done, Loaded, load};
 pub use run::run;
 pub use seen::seen;
 pub use soak::soak;
+pub use watch::watch;

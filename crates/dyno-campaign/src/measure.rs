@@ -7,13 +7,14 @@ use dyno_drive::{Aim, Job, Leftover, Watch};
 use dyno_engine::data::mix;
 use dyno_engine::{Cancel, MonotonicClock};
 use dyno_plan::Plan;
-use dyno_record::{Invariant, PartOf, RunRecord, StartedRun, Status};
+use dyno_record::{Invariant, PartOf, Repository, RunRecord, StartedRun, Status};
 use dyno_workload::own::Own;
 
 use crate::error::Error;
 use crate::event::{Event, Warning};
 use crate::hooks::{self, HookRun, Watched};
 use crate::keeper::{self, Keeper};
+use crate::lead::Lead;
 use crate::ready::{Ready, require_data};
 use crate::room::Loading;
 use crate::{data, expectations, files, invariants, names, own_report, tidy};
@@ -204,24 +205,29 @@ impl Ready<'_> {
         RunRecord { part_of: begun.part_of.clone(), variant: marks.variant, tags: marks.tag, ..record }
     }
 
-    /// Stores the record; where that fails, the record goes into a file, so that nothing is lost.
+    /// Stores the record, as [`store`] does.
     pub(crate) fn store(&self, record: &RunRecord) -> Result<(), Error> {
-        let Err(error) = self.repository.finish(record) else {
-            return Ok(());
-        };
-        for dir in [std::env::current_dir().unwrap_or_default(), std::env::temp_dir()] {
-            let path = dir.join(format!("dyno-{}.json", record.id));
-            if files::write_private(&path, record.to_json()?.as_bytes()).is_ok() {
-                self.lead.tell(Event::Warning(Warning::StoredElsewhere(error.to_string(), path)));
-                break;
-            }
-        }
-        Err(error.into())
+        store(&self.repository, self.lead, record)
     }
 }
 
+/// Stores the record; where that fails, the record goes into a file, so that nothing is lost.
+pub(crate) fn store(repository: &Repository, lead: &Lead<'_>, record: &RunRecord) -> Result<(), Error> {
+    let Err(error) = repository.finish(record) else {
+        return Ok(());
+    };
+    for dir in [std::env::current_dir().unwrap_or_default(), std::env::temp_dir()] {
+        let path = dir.join(format!("dyno-{}.json", record.id));
+        if files::write_private(&path, record.to_json()?.as_bytes()).is_ok() {
+            lead.tell(Event::Warning(Warning::StoredElsewhere(error.to_string(), path)));
+            break;
+        }
+    }
+    Err(error.into())
+}
+
 /// Points of a record's series at most. Tests of what lies beyond have not hours, and lower it.
-fn series_points_max() -> usize {
+pub(crate) fn series_points_max() -> usize {
     let lowered = std::env::var("DYNO_SERIES_POINTS_MAX").ok().and_then(|points| points.parse().ok());
     lowered.unwrap_or(dyno_record::OVERVIEW_POINTS_MAX).min(dyno_record::OVERVIEW_POINTS_MAX)
 }

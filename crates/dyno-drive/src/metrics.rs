@@ -63,6 +63,11 @@ fn rate_of(counter: Counter) -> Option<(&'static str, Unit, f64)> {
     Some(rate)
 }
 
+/// The counter that the rate called `name` is of.
+pub(crate) fn counter_of(name: &str) -> Option<Counter> {
+    Counter::ALL.into_iter().find(|counter| rate_of(*counter).is_some_and(|(of, ..)| of == name))
+}
+
 /// Figures of the database over an interval that its counters `cover`.
 pub(crate) fn of_database(counters: &Counters, cover: &Cover) -> Metrics {
     let mut metrics = Metrics::new();

@@ -10,14 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use dyno_engine::{
-    Clock, Counting, Observer, OtherSession, Sampler, TargetError, TargetErrorKind, WaitSample,
-};
+use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError, TargetErrorKind};
 use dyno_host::{HostObserver, HostSnapshot};
-use dyno_record::{Company, OtherSessions, Snapshot, WaitTime, Waits, now_rfc3339};
+use dyno_record::{Snapshot, Waits, now_rfc3339};
 
 use crate::looks::Looks;
 use crate::panics::caught;
+use crate::samples::Samples;
 
 /// Transactions of observer and sampler, beside the native counters.
 pub const OWN_COMMITS: &str = "dyno.own_commits";
@@ -31,12 +30,6 @@ pub(crate) fn add_overhead(native: &mut BTreeMap<String, f64>, overhead: i64) {
         *native.entry(name.to_owned()).or_default() += overhead as f64;
     }
 }
-
-/// Different waits, and different others, that samples tell apart at most: programs may have the number of their process in
-/// their name, and a run may last for weeks.
-const NAMES_MAX: usize = 1_000;
-/// What all beyond that are called.
-const THE_REST: &str = "(the rest)";
 
 /// Counters of database and host, read at one moment.
 #[derive(Debug, Clone)]
@@ -142,7 +135,7 @@ impl ObserverThread {
 }
 
 /// A panic as an error.
-fn panicked(reason: String) -> TargetError {
+pub(crate) fn panicked(reason: String) -> TargetError {
     TargetError::new(TargetErrorKind::Database, reason)
 }
 
@@ -170,18 +163,6 @@ struct Switches {
     on: AtomicBool,
     stop: AtomicBool,
     sampling: AtomicBool,
-}
-
-/// What a sampler saw.
-#[derive(Debug, Default)]
-struct Samples {
-    count: u64,
-    active: u64,
-    events: BTreeMap<WaitSample, u64>,
-    others: BTreeMap<OtherSession, u64>,
-    /// Why others cannot be seen, if so.
-    blind: Option<String>,
-    error: Option<String>,
 }
 
 impl SamplerThread {
@@ -268,83 +249,7 @@ fn sample_loop(
             samples.error = Some(error.to_string());
             break;
         }
-        samples.count += 1;
-        samples.active += seen.len() as u64;
-        for wait in seen.drain(..) {
-            count(&mut samples.events, wait, |_| WaitSample {
-                class: "Other".into(),
-                event: THE_REST.into(),
-            });
-        }
-        for other in others.drain(..) {
-            count(&mut samples.others, other, |other| OtherSession {
-                database: THE_REST.into(),
-                program: THE_REST.into(),
-                ..other
-            });
-        }
+        samples.take(&mut seen, &mut others);
     }
     samples
-}
-
-/// Counts one of a name; as one of the rest where there are too many names already.
-fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, name: K, rest: impl FnOnce(K) -> K) {
-    let name = match counts.len() < NAMES_MAX || counts.contains_key(&name) {
-        true => name,
-        false => rest(name),
-    };
-    *counts.entry(name).or_default() += 1;
-}
-
-impl Samples {
-    fn into_waits(self, asked_per_s: f64) -> Waits {
-        if self.count == 0 {
-            let absent = self.error.unwrap_or_else(|| "the window was too short for a sample".into());
-            return Waits::Absent { absent };
-        }
-        let samples = self.count as f64;
-        let company = match self.blind {
-            Some(absent) => Company::Absent { absent },
-            None => company(self.others, samples),
-        };
-        let active = self.active.max(1) as f64;
-        let mut events: Vec<_> = self
-            .events
-            .into_iter()
-            .map(|(wait, seen)| WaitTime {
-                class: wait.class,
-                event: wait.event,
-                average_sessions: seen as f64 / samples,
-                share_pct: 100.0 * seen as f64 / active,
-            })
-            .collect();
-        events.sort_by(|a, b| {
-            b.average_sessions.total_cmp(&a.average_sessions).then_with(|| a.event.cmp(&b.event))
-        });
-        Waits::Sampled {
-            samples: self.count,
-            asked_per_s,
-            average_active_sessions: self.active as f64 / samples,
-            events,
-            company,
-        }
-    }
-}
-
-/// Other sessions, as often as they were seen in so many samples.
-fn company(others: BTreeMap<OtherSession, u64>, samples: f64) -> Company {
-    let mut seen: Vec<OtherSessions> = others
-        .into_iter()
-        .map(|(OtherSession { database, program, here }, times)| OtherSessions {
-            database,
-            program,
-            here,
-            average_sessions: times as f64 / samples,
-        })
-        .collect();
-    seen.sort_by(|a, b| b.average_sessions.total_cmp(&a.average_sessions));
-    Company::Sampled {
-        average_active_sessions: seen.iter().fold(0.0, |sum, one| sum + one.average_sessions),
-        seen,
-    }
 }

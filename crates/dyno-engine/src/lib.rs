@@ -57,7 +57,7 @@ pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 pub use last_row::LastRow;
 pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
 pub use lock::{Claim, Holder, Lock, Work};
-pub use observer::{Counting, Observer, OtherSession, Sampler, WaitSample};
+pub use observer::{Counting, Observer, Onlooker, OtherSession, Sampler, WaitSample};
 pub use options::OpenOptions;
 pub use own_report::{OwnReport, Reporter};
 pub use proof::Proof;

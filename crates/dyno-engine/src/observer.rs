@@ -58,6 +58,16 @@ pub trait Sampler: Send {
     fn own_commits(&self) -> u64;
 }
 
+/// What looks at a target from outside, while it does its own work and none of Dyno's. It only reads, and says so to the database
+/// where that has a word for it.
+pub struct Onlooker {
+    /// Counters of the whole database.
+    pub observer: Box<dyn Observer>,
+    /// Sessions at work, whoever's they are, but those that look on: each once with its wait and once with its program. Or why
+    /// they cannot be seen.
+    pub sampler: Result<Box<dyn Sampler>, TargetError>,
+}
+
 /// One active session in one sample.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WaitSample {

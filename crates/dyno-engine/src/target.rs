@@ -7,7 +7,7 @@ use crate::dataset::Dataset;
 use crate::dialect::Dialect;
 use crate::error::TargetError;
 use crate::lock::{Claim, Holder, Lock};
-use crate::observer::{Observer, Sampler};
+use crate::observer::{Observer, Onlooker, Sampler};
 use crate::own_report::Reporter;
 use crate::proof::Proof;
 use crate::seen::{Asked, ParameterTypes, Seen};
@@ -162,4 +162,16 @@ pub trait Target: Dataset + Proof {
     /// # Errors
     /// The inner error is the reason why this engine or this user cannot sample.
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError>;
+
+    /// Opens what looks at the target from outside, on connections of its own. Needs no data and no table of Dyno's.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses; or there is nothing to be seen from outside.
+    fn onlooker(&self) -> Result<Onlooker, TargetError> {
+        Err(TargetError::unsupported(format!(
+            "{} cannot be watched: this engine lives in the process that uses it, and keeps no counters that another one could read",
+            self.url()
+        ))
+        .hint("watch the program that uses it; `dyno run` measures a load of its own"))
+    }
 }

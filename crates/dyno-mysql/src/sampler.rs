@@ -4,7 +4,7 @@
 //! is told by its event; else by the stage that the process list shows, as every user may see of sessions of its own name.
 
 use super::connect::ConnectConfig;
-use super::layout::settle;
+use super::layout::{READ_ONLY, settle};
 use super::own::{Sessions, open_books};
 use super::wire::{Connection, MyError};
 use dyno_engine::{OtherSession, Refusal as _, Sampler, TargetError, WaitSample};
@@ -37,6 +37,8 @@ const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_cons
 pub(super) struct MySampler {
     connection: Connection,
     by_wait: bool,
+    /// Whether it looks at all sessions alike.
+    all: bool,
     sees_others: bool,
     /// The database under test.
     database: String,
@@ -46,8 +48,18 @@ pub(super) struct MySampler {
 impl MySampler {
     /// Connects, and finds out how waits can be seen; `sessions` are the connections to look at.
     pub(super) fn open(config: &ConnectConfig, sessions: Sessions) -> Result<Self, TargetError> {
+        Self::looking(config, sessions, false)
+    }
+
+    /// The same, for a sampler of all connections, whoever's they are.
+    pub(super) fn of_all(config: &ConnectConfig, sessions: Sessions) -> Result<Self, TargetError> {
+        Self::looking(config, sessions, true)
+    }
+
+    fn looking(config: &ConnectConfig, sessions: Sessions, all: bool) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno sampler")?;
         settle(&mut connection)?;
+        connection.simple(READ_ONLY)?;
         let mut counts = |sql: &str| match connection.simple(sql) {
             Ok(rows) => Ok(rows.first().and_then(|row| row.parse::<u64>(0)).is_some_and(|count| count > 0)),
             Err(error) if MyError::of(&error).is_some() => Ok(false),
@@ -56,7 +68,7 @@ impl MySampler {
         let (kept, sees_others) = (counts(WAITS_ARE_KEPT)?, counts(SEES_ALL)?);
         let by_wait = kept && connection.simple(BY_WAIT).is_ok();
         open_books(&sessions).looker(connection.id());
-        Ok(Self { connection, by_wait, sees_others, database: config.database.clone(), sessions })
+        Ok(Self { connection, by_wait, all, sees_others, database: config.database.clone(), sessions })
     }
 }
 
@@ -75,9 +87,10 @@ impl Sampler for MySampler {
             if !matches!(command, Some("Query" | "Execute" | "Fetch")) || own.looks(id) {
                 continue;
             }
-            if own.has(id) {
+            if self.all || own.has(id) {
                 into.push(wait(event, stage.unwrap_or_default()));
-            } else if !stands_still(stage.unwrap_or_default()) {
+            }
+            if self.all || (!own.has(id) && !stands_still(stage.unwrap_or_default())) {
                 others.push(OtherSession {
                     database: database.unwrap_or_default().to_owned(),
                     program: user.unwrap_or_default().to_owned(),

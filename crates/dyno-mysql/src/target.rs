@@ -13,8 +13,8 @@ use dyno_engine::seen::{Asked, Seen};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
-    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, OpenOptions, Progress, Proof, RowVersion,
-    Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
+    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Onlooker, OpenOptions, Progress, Proof,
+    RowVersion, Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -110,6 +110,13 @@ impl Target for MyTarget {
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
         Ok(Box::new(sampler::MySampler::open(&self.config, self.sessions.clone())?))
+    }
+
+    fn onlooker(&self) -> Result<Onlooker, TargetError> {
+        let none = DataSpec::none(Bytes(0));
+        let observer = counters::MyObserver::open(&self.config, &none, self.sessions.clone())?;
+        let sampler = sampler::MySampler::of_all(&self.config, self.sessions.clone());
+        Ok(Onlooker { observer: Box::new(observer), sampler: sampler.map(|sampler| Box::new(sampler) as _) })
     }
 }
 

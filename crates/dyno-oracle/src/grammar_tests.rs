@@ -37,6 +37,7 @@ const GIVEN: &[(sql::Statement, &[&str])] = &[
     (sql::COMMENT, &[]),
     (sql::COUNT_FEW, &[]),
     (sql::COUNTERS_OTHERS, &[]),
+    (sql::SAMPLE_ALL, &[]),
     (sql::SAMPLE_OTHERS, &[]),
     (sql::CREATE_CHUNKS, &[]),
     (sql::CREATE_INDEX, &[]),

@@ -32,6 +32,44 @@ impl OraSampler {
     }
 }
 
+/// Looks at all sessions alike, whoever's they are, on a connection of its own.
+pub(super) struct OraSamplerOfAll {
+    connection: Connection,
+    sql: String,
+}
+
+impl OraSamplerOfAll {
+    /// Connects, and finds out whether waits can be seen.
+    pub(super) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
+        let OraSampler { connection, .. } = OraSampler::open(config)?;
+        let view = Surroundings::find(&connection, config)?.session_view();
+        Ok(Self { sql: sql::SAMPLE_ALL.with(&[("view", view)]), connection })
+    }
+}
+
+impl Sampler for OraSamplerOfAll {
+    fn sample(
+        &mut self,
+        into: &mut Vec<WaitSample>,
+        others: &mut Vec<OtherSession>,
+    ) -> Result<(), TargetError> {
+        self.connection.each(&self.sql, &[], &mut |row| {
+            let word = |index| row.get(index).unwrap_or("unknown").to_owned();
+            into.push(WaitSample { class: word(0), event: word(1) });
+            others.push(OtherSession { database: word(2), program: word(3), here: true });
+        })
+    }
+
+    fn sees_others(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Looking is no transaction.
+    fn own_commits(&self) -> u64 {
+        0
+    }
+}
+
 /// What the database says of sessions whose operations do not end: what most of them wait for.
 pub(super) fn stuck(config: &ConnectConfig) -> Result<Option<Stuck>, TargetError> {
     let mut sampler = OraSampler::open(config)?;

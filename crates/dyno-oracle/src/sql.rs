@@ -89,6 +89,7 @@ statements! {
     READ_OBJECTS = "read_objects";
     READ_TABLES = "read_tables";
     REDO_LOGS = "redo_logs";
+    SAMPLE_ALL = "sample_all";
     SAMPLE_OTHERS = "sample_others";
     SAMPLE_WAITS = "sample_waits";
     SCAN = "scan";

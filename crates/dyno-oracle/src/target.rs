@@ -12,9 +12,9 @@ use dyno_engine::seen::{Asked, Seen};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
-    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, OpenOptions, Progress, Proof, Reporter,
-    RowVersion, Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
-    explain,
+    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Onlooker, OpenOptions, Progress, Proof,
+    Reporter, RowVersion, Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told,
+    Value, explain,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -116,6 +116,12 @@ impl Target for OraTarget {
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
         Ok(Box::new(sampler::OraSampler::open(&self.config)?))
+    }
+
+    fn onlooker(&self) -> Result<Onlooker, TargetError> {
+        let observer = counters::OraObserver::open(&self.config)?;
+        let sampler = sampler::OraSamplerOfAll::open(&self.config);
+        Ok(Onlooker { observer: Box::new(observer), sampler: sampler.map(|sampler| Box::new(sampler) as _) })
     }
 }
 

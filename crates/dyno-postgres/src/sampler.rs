@@ -20,6 +20,12 @@ const SAMPLE: &str = "SELECT a.ours, CASE WHEN a.ours THEN a.wait_event_type ELS
      WHERE CASE WHEN a.ours THEN a.application_name !~ '^dyno (load|check|lock|observer|sampler)( |$)'
          ELSE coalesce(a.wait_event_type, '') NOT IN ('Timeout', 'Lock', 'Client') END";
 
+/// All active sessions of the server but those that look on: wait, then database and program, and whether it is in this database.
+const SAMPLE_ALL: &str = "SELECT coalesce(wait_event_type, 'CPU'), coalesce(wait_event, 'CPU'), datname,
+         coalesce(nullif(application_name, ''), usename), datname = current_database()
+     FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend'
+         AND application_name !~ '^dyno (observer|sampler)( |$)'";
+
 /// Says, in one row, whether a wait can be seen: that of this very backend; and whether what sessions of other users do.
 const PROBE: &str = "SELECT state, pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
      FROM pg_stat_activity WHERE pid = pg_backend_pid()";
@@ -49,6 +55,8 @@ pub(super) fn stuck(connection: &mut Connection) -> Result<Option<Stuck>, Target
 pub(super) struct PgSampler {
     connection: Connection,
     sample: String,
+    /// Whether it looks at all sessions alike.
+    all: bool,
     sees_others: bool,
     commits: u64,
 }
@@ -56,6 +64,15 @@ pub(super) struct PgSampler {
 impl PgSampler {
     /// Connects and makes sure that waits can be seen.
     pub(super) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
+        Self::looking(config, false)
+    }
+
+    /// The same, for a sampler of all sessions, whoever's they are.
+    pub(super) fn of_all(config: &ConnectConfig) -> Result<Self, TargetError> {
+        Self::looking(config, true)
+    }
+
+    fn looking(config: &ConnectConfig, all: bool) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno sampler")?;
         connection.simple(super::counters::OBSERVER_SETTINGS)?;
         // Books what opening cost at once, so that a snapshot taken next has it.
@@ -68,7 +85,8 @@ impl PgSampler {
         }
         let sees_others = probe.last().and_then(|row| row.get(1)) == Some("t");
         // Start-up, settings and probe were one transaction each.
-        Ok(Self { connection, sample: first(SAMPLE), sees_others, commits: 3 })
+        let sample = first(if all { SAMPLE_ALL } else { SAMPLE });
+        Ok(Self { connection, sample, all, sees_others, commits: 3 })
     }
 }
 
@@ -80,6 +98,15 @@ impl Sampler for PgSampler {
     ) -> Result<(), TargetError> {
         let rows = self.connection.simple(&self.sample)?;
         self.commits += 1;
+        if self.all {
+            for row in rows.iter().filter(|row| row.len() == 5) {
+                let word = |column| row.get(column).unwrap_or_default().to_owned();
+                into.push(WaitSample { class: word(0), event: word(1) });
+                let (database, program) = (word(2), program(&word(3)).to_owned());
+                others.push(OtherSession { database, program, here: row.get(4) == Some("t") });
+            }
+            return Ok(());
+        }
         for row in rows.iter().filter(|row| row.len() == 4) {
             let word = |column| row.get(column).unwrap_or_default().to_owned();
             match row.get(0) {

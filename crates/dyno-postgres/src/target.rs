@@ -14,8 +14,8 @@ use dyno_engine::seen::{Asked, ParameterTypes, Seen};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
-    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, OpenOptions, Progress, Proof, RowVersion,
-    Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
+    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Onlooker, OpenOptions, Progress, Proof,
+    RowVersion, Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -143,6 +143,12 @@ impl Target for PgTarget {
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
         Ok(Box::new(sampler::PgSampler::open(&self.config)?))
+    }
+
+    fn onlooker(&self) -> Result<Onlooker, TargetError> {
+        let observer = counters::PgObserver::open(&self.config, None, &DataSpec::none(Bytes(0)))?;
+        let sampler = sampler::PgSampler::of_all(&self.config);
+        Ok(Onlooker { observer: Box::new(observer), sampler: sampler.map(|sampler| Box::new(sampler) as _) })
     }
 }
 

@@ -13,11 +13,13 @@ pub enum Kind {
     Import,
     /// Limits of a component, measured without a database: there is no plan, target or window, and `calibration` has the figures.
     Component,
+    /// What a database did by itself while somebody looked on: present use, without any load of this program.
+    Watch,
 }
 
 impl Kind {
     /// Whether a record of the kind called `name` can be read.
     pub(crate) fn is_known(name: &str) -> bool {
-        matches!(name, "run" | "import" | "component")
+        matches!(name, "run" | "import" | "component" | "watch")
     }
 }

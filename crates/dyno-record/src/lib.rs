@@ -29,6 +29,7 @@ pub mod schema;
 pub mod series;
 pub mod target_records;
 pub mod waits;
+pub mod watched;
 pub mod whose;
 pub mod window;
 mod workload;
@@ -68,6 +69,7 @@ pub use series::{
 };
 pub use target_records::place_of_target;
 pub use waits::{Company, OtherSessions, WaitTime, Waits};
+pub use watched::{Gap, Spread, Watched};
 pub use whose::{Scope, Whose};
 pub use window::{Gate, Placed, Window};
 pub use workload::{Expected, Invariant, Learned, Mean, OwnShare, OwnWorkload, Pipelined};

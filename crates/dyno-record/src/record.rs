@@ -21,6 +21,7 @@ use crate::phase::PhaseStats;
 use crate::platform::TargetFacts;
 use crate::series::{Series, SeriesPoint};
 use crate::waits::Waits;
+use crate::watched::Watched;
 use crate::whose::Whose;
 use crate::window::{Gate, Whole, Window};
 use crate::workload::OwnWorkload;
@@ -45,9 +46,13 @@ pub enum Status {
 }
 
 impl RunRecord {
-    /// Whether the plan's key `path` is a fact of this run; in an imported record most are not, and where sessions ran
-    /// transactions of the user's own those of the classic method's operations and data.
+    /// Whether the plan's key `path` is a fact of this run; in an imported record most are not, where sessions ran
+    /// transactions of the user's own those of the classic method's operations and data, and where a database was only looked at
+    /// none.
     pub fn knows(&self, path: &str) -> bool {
+        if self.kind == Kind::Watch {
+            return false;
+        }
         let is_of_method = || dyno_plan::is_of_method(path);
         self.imported.as_ref().is_none_or(|imported| imported.knows(path))
             && !(self.workload.is_some() && is_of_method())
@@ -206,6 +211,9 @@ pub struct RunRecord {
     /// Limits of a component, where it is a record of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Box<Calibration>>,
+    /// How a database was looked at that did its own work; only in a record of that kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<Watched>,
     /// The plan it followed.
     pub plan: Plan,
     /// Its place in a sweep, search, soak or A/B comparison; absent for a run of its own.
@@ -273,6 +281,7 @@ impl RunRecord {
             one_target_of: None,
             imported: None,
             calibration: None,
+            watched: None,
             plan,
             part_of: None,
             targets: Vec::new(),

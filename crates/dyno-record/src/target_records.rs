@@ -57,6 +57,7 @@ impl RunRecord {
             one_target_of: Some(self.id.clone()),
             imported: self.imported.clone(),
             calibration: None,
+            watched: None,
             plan,
             part_of: self.part_of.clone(),
             targets: vec![target],

@@ -11,6 +11,7 @@ pub mod bars;
 pub mod beside;
 pub mod by_target;
 mod calibration;
+mod capacity;
 pub mod chart;
 pub mod compare_table;
 pub mod conclusion;
@@ -48,11 +49,13 @@ pub mod sweep_tables;
 pub mod table;
 pub mod text;
 pub mod trend_table;
+mod watched;
 
 pub use advice::advice_table;
 pub use audit::{audit_full, audit_summary, audit_table, audit_words};
 pub use by_target::targets_table;
 pub use calibration::{calibration_page, calibration_text};
+pub use capacity::{capacity_sections, capacity_text};
 pub use chart::terminal::Glyphs;
 pub use compare_table::{compare_text, differences, signed_percent};
 pub use conclusion::conclusion_text;
@@ -76,6 +79,7 @@ pub use style::Style;
 pub use suite::{suite_list, suite_steps};
 pub use sweep_tables::{RunningTable, SweepRow, point_table, sweep_list};
 pub use trend_table::trend_text;
+pub use watched::{WatchLive, watch_lines, watch_text};
 
 #[cfg(test)]
 mod tests;

@@ -174,13 +174,17 @@ impl<'r> Report<'r> {
             Some(point) => self.most(point),
             None => self.single(record),
         };
-        more.extend(self.limit(record).map(|words| format!("{}.", capital(&words))));
+        let is_watch = record.kind == Kind::Watch;
+        more.extend(self.limit(record).filter(|_| !is_watch).map(|words| format!("{}.", capital(&words))));
         if record.status == Status::Interrupted {
-            more.push("The run was interrupted: the figures are of the part that was measured.".into());
+            let what = if is_watch { "watch" } else { "run" };
+            more.push(format!("The {what} was interrupted: the figures are of the part that was measured."));
         }
         more.extend(self.imported());
         let place = if self.seen.runs > 1 { " at the maximum" } else { "" };
-        more.push(format!("Audit{place}: {}.", audit_summary(&record.audit)));
+        if !is_watch {
+            more.push(format!("Audit{place}: {}.", audit_summary(&record.audit)));
+        }
         Answer { line, more, found: true }
     }
 
@@ -258,6 +262,9 @@ impl<'r> Report<'r> {
     }
 
     fn single(&self, record: &RunRecord) -> String {
+        if let Some(answer) = crate::watched::spread::answer(record) {
+            return answer;
+        }
         let figures = Figures::of(record);
         let of = |measure: &str| dyno_analyze::points::figure(record, measure).map(|(value, _)| value);
         if let (None, Some(reads)) = (figures.get("ops_per_s"), of(READS)) {

@@ -1,6 +1,6 @@
 //! Which part the host of a run had in it, in words.
 
-use dyno_record::{Role, RunRecord};
+use dyno_record::{Kind, Role, RunRecord};
 
 /// Of what the figures of the [host](RunRecord::host) speak: `client and database`.
 pub(crate) fn words(record: &RunRecord) -> String {
@@ -8,6 +8,8 @@ pub(crate) fn words(record: &RunRecord) -> String {
     let has = |role| roles.contains(&role);
     let here = record.targets.iter().filter(|target| target.identity.same_host).count();
     match (has(Role::Driver), has(Role::Database)) {
+        (_, true) if record.kind == Kind::Watch => "the database's".to_owned(),
+        (false, false) if record.kind == Kind::Watch => "not this one".to_owned(),
         (false, true) => "the database's, from its report".to_owned(),
         (false, false) => "not told: imported".to_owned(),
         (true, false) => "client only: the database runs on another host, or it cannot be told".to_owned(),

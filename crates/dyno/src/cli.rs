@@ -2,6 +2,7 @@
 
 mod awr;
 mod calibrate;
+mod capacity;
 mod health;
 mod levels;
 mod measuring;
@@ -10,6 +11,7 @@ mod results;
 mod shared;
 mod suite;
 mod verdicts;
+mod watch;
 mod workload;
 
 use std::path::PathBuf;
@@ -22,6 +24,7 @@ use crate::engines::{NAMES, named};
 
 pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
 pub(crate) use calibrate::Calibrate;
+pub(crate) use capacity::Capacity;
 pub(crate) use health::Health;
 pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
@@ -29,6 +32,7 @@ pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, 
 pub(crate) use shared::Marks;
 pub(crate) use suite::{Suite, SuiteCommand, Which};
 pub(crate) use verdicts::{Price, Scorecard};
+pub(crate) use watch::Watch;
 pub(crate) use workload::{CheckWorkload, ImportPgbench, ImportStatements, Workload};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
@@ -181,6 +185,21 @@ pub(crate) enum Command {
             dyno calibrate /srv/redo --only commit --commit-size 4K\n  dyno report last -o limits.html"
     )]
     Calibrate(Calibrate),
+    /// What a running database does by itself: its counters, waits and sessions, read every second without any load of ours.
+    #[command(
+        after_long_help = "Nothing is created, written or locked; no tables of Dyno's are needed. What this user may not read is said. Ctrl-C ends it \
+            and keeps what was seen.\n\nExamples:\n  dyno watch postgres://dyno@db1/shop\n  dyno watch postgres://dyno@db1/shop --for 8h --interval 5s\n  \
+            dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  dyno show last; dyno report last -o present.html\n  dyno capacity sweep:last last"
+    )]
+    Watch(Watch),
+    /// What a platform can do against what is made of it: how much of the knee of each component is used, and which comes first.
+    #[command(
+        after_long_help = "MEASURED is a suite, a sweep, a search or runs; USE are watches (`dyno watch`) and imported reports, as many as there are: with \
+            those of seven days or more, when the knee is reached at the trend. What is not the same thing on both sides is listed with the reason, and \
+            not computed.\n\nExamples:\n  dyno capacity suite-20261123-183926-3eb9 last\n  dyno capacity suite-20261123-183926-3eb9 tag:monday tag:tuesday -o capacity.html\n  \
+            dyno capacity sweep:last tag:awr --over 80%\n\nExit codes: 0 told, 1 a component is over --over, or nothing can be compared, 2 wrong usage, 3 the repository failed."
+    )]
+    Capacity(Capacity),
     /// The runs in the repository, latest first.
     #[command(
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"

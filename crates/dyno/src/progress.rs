@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dyno_drive::Event;
+use dyno_drive::present::Moment;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::talk::Talk;
@@ -139,6 +140,29 @@ impl<'a> RunProgress<'a> {
         let room = style.width.saturating_sub(place.chars().count() + all.chars().count());
         let line = dyno_report::live_line(&shown, &dyno_report::Style { width: room, ..style });
         format!("{place}{line}{all}")
+    }
+
+    /// A database that is only looked at goes on.
+    pub(crate) fn watched(&self, moment: &Moment) {
+        let live = dyno_report::WatchLive {
+            elapsed_s: moment.elapsed_s,
+            length_s: moment.total_s,
+            point: moment.point.as_ref(),
+            waits: &moment.waits,
+        };
+        let lines = dyno_report::watch_lines(&live, &self.talk.live_style());
+        if self.talk.live {
+            self.bar.set_message(lines.join("\n"));
+            self.bar.tick();
+        } else {
+            let words: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+            self.talk.detail(&words.join("; "));
+        }
+    }
+
+    /// Takes the moving lines away while `say` writes to stderr.
+    pub(crate) fn suspend(&self, say: impl FnOnce()) {
+        self.bar.suspend(say);
     }
 
     /// The run goes on.

@@ -89,6 +89,17 @@ impl Talk {
         Ok(())
     }
 
+    /// The same on one line, as one of many.
+    pub(crate) fn json_line(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        if self.json {
+            let mut out = Output::json();
+            serde_json::to_writer(&mut out, value).map_err(std::io::Error::from)?;
+            out.write_all(b"\n")?;
+            out.flush()?;
+        }
+        Ok(())
+    }
+
     /// An array of data for machines, given element by element; only under `--json`.
     pub(crate) fn json_each<T: serde::Serialize>(
         &self,

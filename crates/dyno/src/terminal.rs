@@ -1,13 +1,16 @@
 //! A campaign that is led at a terminal: its events as talk, tables and moving lines; its questions.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyno_campaign::{Begun, Ended, Error, Event, Listener, LoadEvent, Next};
+use dyno_drive::present::Seen;
 use dyno_engine::{Cancel, Secret};
 use dyno_plan::{Length, TargetUrl};
-use dyno_record::{PartOf, RunRecord, Setting, SweepKind};
+use dyno_record::{Kind, PartOf, RunRecord, Setting, SweepKind};
 use dyno_report::number::span_s;
 use dyno_report::{RunningTable, SweepRow};
+use serde_json::json;
 
 use crate::progress::{LoadProgress, RunProgress};
 use crate::talk::Talk;
@@ -66,13 +69,58 @@ impl<'a> Terminal<'a> {
         }
     }
 
+    /// What is seen of a database that does its own work.
+    fn seen(&self, seen: &Seen) {
+        let mut run = locked(&self.run);
+        let run = run.get_or_insert_with(|| RunProgress::new(self.talk));
+        let (line, json) = match seen {
+            Seen::Interval(moment) => {
+                run.watched(moment);
+                let point = moment.point.as_ref();
+                let json = point.map(|point| {
+                    let waits: BTreeMap<&str, f64> =
+                        moment.waits.iter().map(|(name, sessions)| (name.as_str(), *sessions)).collect();
+                    json!({ "at_s": point.at_s, "seconds": point.seconds, "metrics": point.metrics, "waits": waits })
+                });
+                (None, json)
+            }
+            Seen::Begun(unread) => {
+                let lines: Vec<String> = unread.iter().map(|why| format!("not read: {why}")).collect();
+                (Some(lines.join("\n")).filter(|lines| !lines.is_empty()), Some(json!({ "unread": unread })))
+            }
+            Seen::Lost(why) => (
+                Some(format!("warning: the database is away: {why}; it is tried again")),
+                Some(json!({ "lost": why })),
+            ),
+            Seen::Back(gap_s) => (
+                Some(format!("the database is there again; of {} nothing is known", span_s(gap_s.round()))),
+                Some(json!({ "back": true, "gap_s": gap_s })),
+            ),
+            Seen::Anew(why) => {
+                (Some(format!("warning: {why}: this interval has no figures")), Some(json!({ "anew": why })))
+            }
+            Seen::Final(_) => (None, None),
+        };
+        if let Some(lines) = line {
+            run.suspend(|| lines.lines().for_each(|line| self.talk.say(line)));
+        }
+        if let Some(json) = json {
+            self.note(self.talk.json_line(&json));
+        }
+    }
+
     /// One run on its own: its result, and what the audit says of it.
     fn stored(&self, record: &RunRecord) {
         if record.part_of.is_some() {
             return;
         }
-        self.note(self.talk.json(record));
-        self.show(&words::card(record, &self.talk.style()));
+        if record.kind == Kind::Watch {
+            self.note(self.talk.json_line(&json!({ "stored": record.id, "status": record.status })));
+            self.show(&dyno_report::watch_text(record, &self.talk.style()));
+        } else {
+            self.note(self.talk.json(record));
+            self.show(&words::card(record, &self.talk.style()));
+        }
         self.talk.say(&format!("stored as {}; `dyno show {0}` shows all of it", record.id));
     }
 
@@ -172,6 +220,7 @@ impl Listener for Terminal<'_> {
             Event::Phase(event) => {
                 locked(&self.run).get_or_insert_with(|| RunProgress::new(self.talk)).event(event);
             }
+            Event::Seen(seen) => self.seen(seen),
             Event::RunOver => locked(&self.run).take().iter().for_each(RunProgress::finish),
             Event::Stored(record) => self.stored(record),
             Event::Begun(begun) => self.begun(begun),

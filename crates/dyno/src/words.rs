@@ -48,6 +48,7 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
         Event::Warning(event) => warning(event, talk),
         // A terminal shows these in a form of their own.
         Event::Reached | Event::Load(_) | Event::Phase(_) | Event::RunOver | Event::Stored(_) => {}
+        Event::Seen(_) => {}
         Event::Begun(_) | Event::Next(_) | Event::Ended(_) => {}
     }
 }

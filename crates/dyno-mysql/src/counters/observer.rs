@@ -7,7 +7,7 @@ use dyno_record::{SETTINGS, SHAPE, Snapshot};
 
 use super::super::connect::ConnectConfig;
 use super::super::identity::{shown, started};
-use super::super::layout::settle;
+use super::super::layout::{READ_ONLY, settle};
 use super::super::own::{self, Sessions, Share, open_books};
 use super::super::wire::{Connection, MyError, Row};
 use super::company;
@@ -42,6 +42,7 @@ impl MyObserver {
     ) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno observer")?;
         settle(&mut connection)?;
+        connection.simple(READ_ONLY)?;
         let mut missing = BTreeMap::new();
         for source in ALL {
             if let Err(error) = connection.simple(source.sql) {

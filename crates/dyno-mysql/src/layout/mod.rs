@@ -40,7 +40,7 @@ use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, TargetEr
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::literal;
-pub(super) use session::{explain_look, grants, settle};
+pub(super) use session::{READ_ONLY, explain_look, grants, settle};
 pub(super) use spot::spot_check;
 pub(super) use tables::{Shape, tables};
 pub(super) use versions::versions;

@@ -27,6 +27,9 @@ pub(crate) fn settle(connection: &mut Connection) -> Result<(), TargetError> {
     Ok(())
 }
 
+/// Keeps what a connection does from writing.
+pub(crate) const READ_ONLY: &str = "SET SESSION TRANSACTION READ ONLY";
+
 /// A connection for loading and dropping.
 pub(super) fn loader(config: &ConnectConfig) -> Result<Connection, TargetError> {
     let mut connection = Connection::open(config, "dyno load")?;

@@ -12,11 +12,11 @@ mod sources;
 pub(super) use observer::PgObserver;
 
 /// Settings of connections that observe: nothing of the site's breaks a reading off, and no reading is compiled by the JIT,
-/// which takes longer than the reading. One transaction.
+/// which takes longer than the reading; and nothing they do can write. One transaction.
 pub(super) const OBSERVER_SETTINGS: &str = "SELECT set_config(name, CASE WHEN vartype = 'bool' THEN 'off' ELSE '0' END, false)
      FROM pg_catalog.pg_settings
      WHERE name IN ('jit', 'statement_timeout', 'lock_timeout', 'idle_session_timeout', 'transaction_timeout');
-     SET search_path = pg_catalog; SET client_min_messages = warning";
+     SET search_path = pg_catalog; SET client_min_messages = warning; SET default_transaction_read_only = on";
 
 /// The first version whose statistics live in shared memory and can be flushed on demand.
 pub(super) const SHARED_STATISTICS: u32 = 150_000;

@@ -14,7 +14,7 @@ mod waits;
 use dyno_analyze::number::ABSENT;
 use dyno_analyze::points::{Axis as PointAxis, AxisValue, Curve, Estimate, Point, Points, Repeat, SESSIONS};
 use dyno_analyze::whose::legend;
-use dyno_record::RunRecord;
+use dyno_record::{Kind, RunRecord};
 
 use crate::chart::Chart;
 use crate::chart::terminal::{Glyphs, text_chart};
@@ -25,6 +25,9 @@ pub use ramp::{OPS, Ramp, ramps};
 
 /// Charts of one run: its window over time, its distribution, its waits.
 pub fn of_run(record: &RunRecord) -> Vec<Chart> {
+    if record.kind == Kind::Watch {
+        return crate::watched::figures::of_watch(record).into_iter().chain(waits::of_run(record)).collect();
+    }
     [
         time::throughput(record),
         time::latency(record),

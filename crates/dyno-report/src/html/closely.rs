@@ -31,6 +31,11 @@ pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
 /// Classes of operations, bands of latency, every metric.
 pub(super) fn tables(record: &RunRecord) -> Markup {
     html! {
+        @if let Some(watched) = &record.watched {
+            h3 { "How each figure went" }
+            @for sentence in crate::watched::spread::sentences(record, watched) { p { (clean(&sentence)) } }
+            (table(&crate::watched::spread::grid(record, watched), "spread"))
+        }
         @if !record.ops.is_empty() {
             h3 { "Operations" }
             (table(&classes(record), "operations"))

@@ -1,7 +1,7 @@
 //! The page, in the order a reader needs it.
 
 use dyno_analyze::conclusion::Figures;
-use dyno_record::Status;
+use dyno_record::{Kind, Status};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::by_target::targets_grid;
@@ -37,13 +37,17 @@ pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
         Figures::Suite(suite) => Some(suite),
         _ => None,
     });
+    let is_watch =
+        report.seen.runs == 1 && report.seen.first.as_ref().is_some_and(|run| run.kind == Kind::Watch);
     let shown = |name: &str| match name {
         "reported" => !reported.is_empty(),
         "conclusion" => !report.conclusions.is_empty(),
         "tests" => suite.is_some(),
         // The tests of a suite are no points of one curve.
         "charts" => !report.charts.is_empty() && suite.is_none(),
-        "results" => suite.is_none(),
+        "results" => suite.is_none() && !is_watch,
+        // Nothing of what others do is held against anything.
+        "audit" => !is_watch,
         "closely" => report.close.is_some() && suite.is_none(),
         _ => true,
     };
@@ -93,7 +97,9 @@ pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
                     @if let Some(record) = report.close.as_ref().filter(|_| shown("closely")) {
                         section id="closely" { (closely::closely(record, report)) (charts(&report.close_charts)) (closely::tables(record)) }
                     }
-                    section id="audit" { h2 { "Audit" } (closely::audit(report)) }
+                    @if shown("audit") {
+                        section id="audit" { h2 { "Audit" } (closely::audit(report)) }
+                    }
                     section id="differed" { h2 { "What differed" } (platform::differed(report)) }
                     section id="platform" { h2 { "Platform" } (platform::platform(report)) }
                     section id="runs" {
@@ -160,6 +166,7 @@ fn title(report: &Report<'_>) -> String {
         database => format!(" on {}", clean(database)),
     };
     match report.seen.runs {
+        1 if first.kind == Kind::Watch => format!("Watch {}{on}", clean(&first.id)),
         1 => format!("Run {}{on}", clean(&first.id)),
         count => format!("{count} runs{on}"),
     }

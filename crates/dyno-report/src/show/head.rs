@@ -10,6 +10,7 @@ use crate::result::{Figures, ResultRow, figure_card, has_result, placement_words
 use crate::role;
 use crate::style::{Paint, Style};
 use crate::text::{clean, indent, truncate, wrap};
+use crate::watched::watch_text;
 
 /// Reasons and targets shown.
 const LIST_MAX: usize = 8;
@@ -20,7 +21,8 @@ const NAME_MAX: usize = 60;
 /// The run's name, status with reasons, target, host, version.
 pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     let paint = crate::status::paint(record.status);
-    let title = format!("run {}", truncate(&clean(&record.id), NAME_MAX));
+    let what = if record.kind == Kind::Watch { "watch" } else { "run" };
+    let title = format!("{what} {}", truncate(&clean(&record.id), NAME_MAX));
     let mut out =
         format!("{}  {}\n", style.paint(Paint::Head, &title), style.paint(paint, record.status.words()));
     for reason in record.reasons.iter().take(LIST_MAX) {
@@ -37,7 +39,7 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     }
     let host = record.host();
     if !host.name.is_empty() {
-        let name = if record.kind == Kind::Import { "host" } else { "driven from" };
+        let name = if record.kind == Kind::Run { "driven from" } else { "host" };
         list.push((name.into(), format!("{} ({})", host.name, role::words(record))));
     }
     if let Some(source) = &record.imported {
@@ -107,8 +109,10 @@ const PHASES_SHOWN: usize = 5;
 
 /// The plan, as far as it shapes the figures.
 pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
-    if record.kind == Kind::Import {
-        return told_plan(record, style);
+    match record.kind {
+        Kind::Import => return told_plan(record, style),
+        Kind::Watch | Kind::Component => return String::new(),
+        Kind::Run => {}
     }
     let plan = &record.plan;
     let (work, run) = (&plan.workload, &plan.run);
@@ -262,6 +266,9 @@ fn concentrated(work: &Workload) -> String {
 pub(super) fn result(record: &RunRecord, style: &Style) -> String {
     if record.kind == Kind::Import {
         return figure_card(&ResultRow::from(record), &Figures::of(record), style);
+    }
+    if record.kind == Kind::Watch {
+        return watch_text(record, style);
     }
     let Some(window) = &record.window else {
         return "none: the run ended before its window began\n".into();

@@ -1,6 +1,6 @@
 //! The window interval by interval: a line to see, a table to read.
 
-use dyno_record::{RunRecord, SeriesPoint};
+use dyno_record::{Kind, RunRecord, SeriesPoint};
 
 use super::lists::more;
 use crate::bars::sparkline;
@@ -23,7 +23,8 @@ fn rate(point: &SeriesPoint) -> f64 {
 pub(super) fn series(record: &RunRecord, style: &Style) -> String {
     let points = &record.series.points;
     let least = |point: &SeriesPoint| point.slowest.map_or(rate(point), |slowest| slowest.rate_per_s());
-    if points.is_empty() {
+    // Of a watch its own figures have been shown.
+    if points.is_empty() || record.kind == Kind::Watch {
         return String::new();
     }
     let rates: Vec<f64> = points.iter().map(rate).collect();

@@ -3,6 +3,7 @@
 mod ab;
 mod awr;
 mod calibrate;
+mod capacity;
 mod check;
 mod compare;
 mod completions;
@@ -31,6 +32,7 @@ mod soak;
 mod suite;
 mod sweep;
 mod trend;
+mod watch;
 mod workload;
 
 use crate::cli::{Cli, Command, Common, Prove, Workload};
@@ -59,6 +61,8 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Price(args) => price::run(common, args, talk),
         Command::Scorecard(args) => scorecard::run(common, args, talk),
         Command::Calibrate(args) => calibrate::run(common, args, talk),
+        Command::Capacity(args) => capacity::run(common, args, talk),
+        Command::Watch(args) => watch::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
         Command::Compare(args) => compare::run(common, args, talk),
@@ -89,6 +93,7 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         | Command::Soak(_)
         | Command::Ab(_)
         | Command::Suite(_)
+        | Command::Watch(_)
         | Command::Import(_) => true,
         Command::Init(_) | Command::List(_) | Command::Show(_) | Command::Compare(_) | Command::Trend(_) => {
             false
@@ -101,6 +106,7 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         | Command::Health(_)
         | Command::Price(_)
         | Command::Scorecard(_)
+        | Command::Capacity(_)
         | Command::Awr(_) => false,
         Command::ImportStatements(args) => args.awr.is_none(),
         // It reads one where a target is named.

@@ -1,0 +1,122 @@
+//! Whether both sides are of the same platform.
+
+use std::collections::BTreeSet;
+
+use dyno_record::{Host, Role, RunRecord, counting::Transactions};
+
+use super::part::{COMMIT, CPU, Part};
+
+/// What both sides are.
+pub(super) struct Both {
+    pub(super) differ: Vec<String>,
+    pub(super) cpus_measured: u32,
+    /// Why figures of engines, blocks or processors cannot be compared.
+    engines: Option<String>,
+    blocks: Option<String>,
+    processors: Option<String>,
+    /// Why its count of commits is none of commits that write.
+    commits: Option<String>,
+}
+
+/// Product and version of the databases, and their host: of all records, each once.
+pub(super) fn words(records: &[RunRecord]) -> String {
+    let one = |record: &RunRecord| {
+        let host = database_host(record).map_or_else(String::new, |host| format!(" on {}", host_words(host)));
+        format!("{}{host}", record.databases())
+    };
+    let all: BTreeSet<String> = records.iter().map(one).collect();
+    all.into_iter().collect::<Vec<_>>().join("; ")
+}
+
+fn host_words(host: &Host) -> String {
+    match host.cpus {
+        0 => host.name.clone(),
+        cpus => format!("{} ({cpus} × {})", host.name, host.cpu_model).replace(" × )", " processors)"),
+    }
+}
+
+/// The host of the database, as far as it is known.
+fn database_host(record: &RunRecord) -> Option<&Host> {
+    record.hosts.iter().find(|host| host.roles.contains(&Role::Database))
+}
+
+fn each<T: Ord>(records: &[RunRecord], of: impl Fn(&RunRecord) -> Option<T>) -> BTreeSet<T> {
+    records.iter().filter_map(of).collect()
+}
+
+pub(super) fn both(measured: &[RunRecord], use_of: &[RunRecord]) -> Both {
+    let mut differ = Vec::new();
+    let mut apart = |what: &str, of: &dyn Fn(&RunRecord) -> Option<String>| {
+        let (here, there) = (each(measured, of), each(use_of, of));
+        let join = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(", ");
+        let is_apart = !here.is_empty() && !there.is_empty() && here != there;
+        let words = format!("{what}: measured {}, in use {}", join(&here), join(&there));
+        is_apart.then(|| differ.push(words.clone()));
+        is_apart.then_some(words)
+    };
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let target = |record: &RunRecord| record.targets.first().cloned();
+    let engines = apart("database", &|record| text(&target(record)?.identity.product));
+    apart("version", &|record| text(&target(record)?.identity.version));
+    let blocks = apart("block size", &|record| {
+        Some(target(record)?.identity.block_size).filter(|size| *size > 0).map(|size| size.to_string())
+    });
+    apart("host", &|record| text(&database_host(record)?.name));
+    let cpus = apart("processors", &|record| {
+        Some(database_host(record)?.cpus).filter(|cpus| *cpus > 0).map(|cpus| cpus.to_string())
+    });
+    let models = apart("processor", &|record| text(&database_host(record)?.cpu_model));
+    let cpus_measured = measured.iter().filter_map(|record| Some(database_host(record)?.cpus)).max();
+    let reading = measured.iter().chain(use_of).find_map(counts_reading);
+    Both {
+        differ,
+        cpus_measured: cpus_measured.unwrap_or(0),
+        engines,
+        blocks,
+        processors: cpus.or(models),
+        commits: reading,
+    }
+}
+
+/// Why a record's commits are not those that write alone, if they are not.
+fn counts_reading(record: &RunRecord) -> Option<String> {
+    let target = record.targets.first()?;
+    let counts = |what: &str| {
+        Some(format!(
+            "{} counts {what} as a commit, too, so redo syncs say more of those that write",
+            target.identity.product
+        ))
+    };
+    match target.identity.counting.transactions {
+        Transactions::Commits => None,
+        Transactions::Calls | Transactions::Statements => counts("what only reads"),
+        // A report has a figure of commits alone.
+        Transactions::Unknown if record.imported.is_some() => None,
+        Transactions::Unknown => counts("nobody knows what"),
+    }
+}
+
+impl Both {
+    /// Why the figure of `part` is not the same thing on both sides, if it is not.
+    pub(super) fn fits(&self, part: &Part) -> Result<(), String> {
+        let not = |why: &Option<String>| match why {
+            Some(why) => Err(format!("it is not the same thing on both sides: {why}")),
+            None => Ok(()),
+        };
+        if !part.anywhere {
+            not(&self.engines)?;
+        }
+        if matches!(part.metric, "logical_reads_per_s" | "physical_reads_per_s") {
+            not(&self.blocks)?;
+        }
+        if part.metric == COMMIT
+            && let Some(why) = &self.commits
+        {
+            return Err(why.clone());
+        }
+        if part.metric == CPU {
+            not(&self.processors)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! Peak, 95th percentile and mean of a figure in present use.
+
+use std::collections::BTreeMap;
+
+use dyno_record::{Kind, Metric, RunRecord, Scope, Unit};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::ceiling::Ceiling;
+use super::part::{CPU, Part};
+use crate::number::span_s;
+
+/// Present use of a figure.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Used {
+    /// Its unit.
+    pub unit: String,
+    /// The most.
+    pub peak: f64,
+    /// When that began, RFC 3339: of a report in its host's own time.
+    pub peak_at: String,
+    /// How long it lasted, s: a minute, an interval, or the time of a report.
+    pub peak_s: f64,
+    /// 95 % of the single intervals (or reports) not above this, so that it may be more than the busiest minute; absent of fewer than twenty intervals.
+    pub p95: Option<f64>,
+    /// Its mean over the time.
+    pub mean: f64,
+    /// Seconds of which it is known.
+    pub seconds: f64,
+    /// The highest peak of each day.
+    pub days: BTreeMap<String, f64>,
+    /// Its course: seconds since the first, and the figure.
+    #[serde(skip)]
+    pub course: Vec<(f64, f64)>,
+}
+
+/// Intervals from which on a 95th percentile is told.
+const INTERVALS_MIN: usize = 20;
+
+impl Used {
+    /// The peak's moment and length in words: `the minute from 2026-11-23 09:14:00`.
+    pub fn peak_words(&self) -> String {
+        let at = self.peak_at.get(..19).unwrap_or(&self.peak_at).replace('T', " ");
+        match self.peak_s {
+            60.0 => format!("the minute from {at}"),
+            seconds => format!("the {} from {at}", span_s(seconds)),
+        }
+    }
+}
+
+/// The use of the figure of `part`, or why nobody knows.
+pub(super) fn used(part: &Part, records: &[RunRecord]) -> Result<Used, String> {
+    let mut used = Used::default();
+    let (mut weighted, mut all, mut origin) = (0.0, Vec::new(), None);
+    let mut why = format!("use does not tell {}", part.metric);
+    for record in records {
+        let (value, unit) = match record.metrics.get(part.metric) {
+            Some(Metric::Value { value, unit }) => (*value, *unit),
+            Some(Metric::Absent { absent }) => {
+                why = format!("use does not tell {}: {absent}", part.metric);
+                continue;
+            }
+            None => continue,
+        };
+        let cpus = record.hosts.iter().map(|host| host.cpus).max().unwrap_or(0);
+        let (unit, factor) = match (part.metric, cpus) {
+            (CPU, 0) => {
+                why = "the processors of the host in use are not known".to_owned();
+                continue;
+            }
+            (CPU, cpus) => ("CPUs".to_owned(), f64::from(cpus) / 100.0),
+            _ => (unit.name().to_owned(), 1.0),
+        };
+        if !used.unit.is_empty() && used.unit != unit {
+            return Err(format!("use is told in {} and in {unit}", used.unit));
+        }
+        used.unit = unit;
+        let Some((peak, at_s, seconds, length_s)) = peak(part, record, value) else { continue };
+        let begin = record.window.as_ref().map_or("", |window| window.begin.as_str());
+        let begin = if begin.is_empty() { record.started_at.as_str() } else { begin };
+        let began: Option<Timestamp> = begin.parse().ok();
+        let at = began.and_then(|began| began.checked_add(SignedDuration::from_secs_f64(at_s)).ok());
+        let at = at.map_or_else(|| begin.to_owned(), |at| at.to_string());
+        let peak = peak * factor;
+        if used.peak_at.is_empty() || peak > used.peak {
+            (used.peak, used.peak_at, used.peak_s) = (peak, at.clone(), length_s);
+        }
+        if record.is_dated() {
+            let day = used.days.entry(at.get(..10).unwrap_or_default().to_owned()).or_insert(peak);
+            *day = day.max(peak);
+        }
+        used.seconds += seconds;
+        weighted += value * factor * seconds;
+        let since_s =
+            began.map_or(0.0, |began| began.duration_since(*origin.get_or_insert(began)).as_secs_f64());
+        course(part, record, value, seconds, |at_s, seconds, value| {
+            all.push((value * factor, seconds));
+            used.course.push((since_s + at_s, value * factor));
+        });
+    }
+    if used.unit.is_empty() || used.seconds <= 0.0 {
+        return Err(why);
+    }
+    used.mean = weighted / used.seconds;
+    used.course.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let alone = match records {
+        [one] => one.watched.as_ref().and_then(|watched| watched.spreads.get(part.metric)),
+        _ => None,
+    };
+    let factor = if value_of(part, records) > 0.0 { used.mean / value_of(part, records) } else { 1.0 };
+    used.p95 = match alone {
+        Some(spread) if all.len() >= INTERVALS_MIN => Some(spread.p95 * factor),
+        _ => p95(all),
+    };
+    Ok(used)
+}
+
+fn value_of(part: &Part, records: &[RunRecord]) -> f64 {
+    records.first().and_then(|record| record.metrics.get(part.metric)?.value()).unwrap_or(0.0)
+}
+
+/// The peak of a record, when it was, the seconds of which the record tells, and how long the peak lasted.
+fn peak(part: &Part, record: &RunRecord, value: f64) -> Option<(f64, f64, f64, f64)> {
+    if let Some(watched) = &record.watched {
+        let spread = watched.spreads.get(part.metric)?;
+        let interval_s = record.series.measured_interval_s();
+        return Some(match (spread.busiest_minute, spread.busiest_minute_at_s) {
+            // All of a watch is a stretch of a minute and more, too.
+            (Some(minute), _) if interval_s < 60.0 && value > minute => {
+                (value, 0.0, spread.seconds, spread.seconds)
+            }
+            (Some(minute), Some(at_s)) if interval_s < 60.0 => (minute, at_s, spread.seconds, 60.0),
+            _ => (spread.peak, spread.peak_at_s, spread.seconds, interval_s),
+        });
+    }
+    let seconds = record.window.as_ref()?.work_seconds();
+    (seconds > 0.0).then_some((value, 0.0, seconds, seconds))
+}
+
+fn course(part: &Part, record: &RunRecord, value: f64, seconds: f64, mut put: impl FnMut(f64, f64, f64)) {
+    if record.kind != Kind::Watch {
+        return put(0.0, seconds, value);
+    }
+    for point in &record.series.points {
+        if let Some(value) = point.metrics.get(part.metric) {
+            put(point.at_s, point.seconds, *value);
+        }
+    }
+}
+
+/// The value that 95 % of the time was not above.
+fn p95(mut all: Vec<(f64, f64)>) -> Option<f64> {
+    if all.len() < INTERVALS_MIN {
+        return None;
+    }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let whole: f64 = all.iter().map(|(_, seconds)| seconds).sum();
+    let mut below = 0.0;
+    let at = all.iter().find(|(_, seconds)| {
+        below += seconds;
+        below >= 0.95 * whole * (1.0 - 1e-9)
+    });
+    at.map(|(value, _)| *value)
+}
+
+/// What has to be known of a row.
+pub(super) fn notes(part: &Part, records: &[RunRecord], ceiling: &Ceiling) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !ceiling.is_most {
+        notes.push(
+            "the most (≥) was not shown to be it: load could rise further, or something else limited it"
+                .to_owned(),
+        );
+    }
+    let is_short = |record: &RunRecord| {
+        let spread = record.watched.as_ref().and_then(|watched| watched.spreads.get(part.metric));
+        spread.is_some_and(|spread| spread.busiest_minute.is_none())
+            && record.series.measured_interval_s() < 60.0
+    };
+    if records.iter().any(is_short) {
+        notes.push(
+            "a watch without a whole minute: its peak is of one interval, which may hold the work of more"
+                .to_owned(),
+        );
+    }
+    let of_database = |record: &RunRecord| {
+        record.whose.get(part.metric).is_some_and(|whose| whose.scope == Scope::Database)
+    };
+    if records.iter().any(of_database) {
+        notes.push("use is of one database; what others of its server use is not in it".to_owned());
+    }
+    let gaps: u64 = records.iter().filter_map(|record| Some(record.watched.as_ref()?.gaps_all)).sum();
+    if gaps > 0 {
+        notes.push(format!("gaps of which nothing is known: {gaps}"));
+    }
+    if records.iter().any(|record| record.kind != Kind::Watch) {
+        notes.push("a report's figure is a mean over its time, and the peak inside it is higher".to_owned());
+    }
+    if part.metric == CPU {
+        notes.push("of the whole host, with whatever else runs on it".to_owned());
+    }
+    let is_unit = |unit: Unit| crate::points::Measure::find(part.metric).is_some_and(|of| of.unit == unit);
+    if part.asked && is_unit(Unit::PerSecond) {
+        notes.push("requests of any size; what was measured may have been of another".to_owned());
+    }
+    notes
+}

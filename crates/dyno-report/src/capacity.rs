@@ -1,0 +1,220 @@
+//! What is used of what a platform can do, as a table, and as charts and tables of a page.
+
+use dyno_analyze::capacity::{Capacity, Row};
+use dyno_analyze::number::{ABSENT, figure, percent};
+
+use crate::chart::{Axis, Category, Chart, Kind, Mark, MarkAt, Point, Quantity, Series, spread_kept};
+use crate::grid::{Cell, Grid, Head};
+use crate::html::Section;
+use crate::style::{Paint, Style};
+use crate::table::{self, Column, Table};
+use crate::text::{clean, wrap};
+
+/// From here on a share is shown as a warning, and as bad, %.
+const WARN_PCT: f64 = 60.0;
+const BAD_PCT: f64 = 80.0;
+/// Components whose course has a chart of its own.
+const COURSES_MAX: usize = 4;
+/// Points of a line.
+const POINTS_MAX: usize = 360;
+
+const HEADS: [&str; 11] =
+    ["component", "unit", "used", "p95", "mean", "knee", "most", "peak %", "p95 %", "mean %", "reached in"];
+
+/// What each column means.
+const EXPLAINED: [&str; 11] = [
+    "",
+    "",
+    "at the peak: the busiest minute of a watch, the mean of a report's time",
+    "95 % of the single intervals not above this: it may be more than the busiest minute",
+    "",
+    "where more sessions begin to pay less",
+    "the most that was measured; ≥ where it was not shown to be the most",
+    "share of the knee, or of the most where there is no knee; ≤ where that is at least so much",
+    "",
+    "",
+    "days until peaks reach the knee, by the median slope of days, with its interval of 95 %",
+];
+
+fn cells(row: &Row) -> [String; 11] {
+    let share = row.of_knee_pct.as_ref().unwrap_or(&row.of_most_pct);
+    let known = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), figure);
+    let (at_least, at_most) = if row.is_sure() { ("", "") } else { ("≥", "≤") };
+    let at_most_of = |pct: f64| format!("{at_most}{}", percent(pct));
+    [
+        row.part.clone(),
+        row.unit.clone(),
+        figure(row.used.peak),
+        known(row.used.p95),
+        figure(row.used.mean),
+        known(row.ceiling.knee),
+        format!("{}{}", if row.ceiling.is_most { "" } else { at_least }, figure(row.ceiling.most)),
+        at_most_of(share.peak),
+        share.p95.map_or_else(|| ABSENT.to_owned(), at_most_of),
+        at_most_of(share.mean),
+        row.growth.words(),
+    ]
+}
+
+/// The table for a terminal, beneath it where the peaks were, what differs, and what could not be compared, and the answer.
+pub fn capacity_text(capacity: &Capacity, style: &Style) -> String {
+    let mut out = String::new();
+    if !capacity.rows.is_empty() {
+        let column = |(at, head): (usize, &&str)| match at {
+            0 => Column::name(head),
+            1 | 10 => Column::text(head),
+            _ => Column::figures(head, ""),
+        };
+        let mut table = Table::new(HEADS.iter().enumerate().map(column).collect());
+        for row in &capacity.rows {
+            let paint = match row.fullness() {
+                share if share >= BAD_PCT => Paint::Bad,
+                share if share >= WARN_PCT => Paint::Warn,
+                _ => Paint::Good,
+            };
+            let cell = |(at, text): (usize, String)| match at {
+                7 => table::Cell::painted(&text, paint),
+                _ => table::Cell::from(text),
+            };
+            table.row(cells(row).into_iter().enumerate().map(cell).collect::<Vec<_>>());
+        }
+        out.push_str(&table.render(style));
+    }
+    for sentence in sides(capacity).into_iter().chain(known(capacity)) {
+        for line in wrap(&clean(&sentence), style.columns(), 4) {
+            out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
+        }
+    }
+    for line in wrap(&clean(&capacity.line), style.columns(), 4) {
+        out.push_str(&format!("{line}\n"));
+    }
+    out
+}
+
+/// What both sides are, and in what they differ.
+fn sides(capacity: &Capacity) -> Vec<String> {
+    let mut all =
+        vec![format!("measured on {}", capacity.measured_on), format!("in use: {}", capacity.used_on)];
+    all.extend(capacity.differ.iter().map(|words| format!("≠ {words}")));
+    all
+}
+
+/// Where peaks and maxima were, what has to be known of them, and what is not compared.
+fn known(capacity: &Capacity) -> Vec<String> {
+    let mut all = Vec::new();
+    for row in &capacity.rows {
+        all.push(format!("{}: peak in {}; the most in {}", row.part, row.used.peak_words(), row.ceiling.at));
+    }
+    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in &capacity.rows {
+        for note in &row.notes {
+            match notes.iter_mut().find(|(known, _)| known == note) {
+                Some((_, parts)) => parts.push(&row.part),
+                None => notes.push((note, vec![&row.part])),
+            }
+        }
+    }
+    all.extend(notes.iter().map(|(note, parts)| format!("{}: {note}", parts.join(", "))));
+    let mut left_out: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (part, why) in &capacity.left_out {
+        match left_out.iter_mut().find(|(known, _)| known == why) {
+            Some((_, parts)) => parts.push(part),
+            None => left_out.push((why, vec![part])),
+        }
+    }
+    all.extend(left_out.iter().map(|(why, parts)| format!("not compared: {}: {why}", parts.join(", "))));
+    all
+}
+
+/// The parts of a page.
+pub fn capacity_sections(capacity: &Capacity) -> Vec<Section> {
+    let head = |(at, head): (usize, &&str)| {
+        let head = if matches!(at, 0 | 1 | 10) { Head::tight(head) } else { Head::figures(head, "") };
+        head.explained(EXPLAINED[at])
+    };
+    let mut grid = Grid::new(HEADS.iter().enumerate().map(head).collect());
+    for row in &capacity.rows {
+        let tone = match row.fullness() {
+            share if share >= BAD_PCT => "bad",
+            share if share >= WARN_PCT => "warn",
+            _ => "good",
+        };
+        let cell =
+            |(at, text): (usize, String)| Cell { tone: if at == 7 { tone } else { "" }, ..Cell::text(&text) };
+        grid.row(cells(row).into_iter().enumerate().map(cell).collect());
+    }
+    let has_rows = !capacity.rows.is_empty();
+    vec![
+        Section {
+            title: capacity.line.clone(),
+            lines: sides(capacity),
+            charts: has_rows.then(|| bars(capacity)).into_iter().collect(),
+            grids: if has_rows { vec![(String::new(), grid)] } else { Vec::new() },
+            ..Section::default()
+        },
+        Section {
+            title: "Use over time".to_owned(),
+            charts: capacity.rows.iter().filter_map(course).take(COURSES_MAX).collect(),
+            ..Section::default()
+        },
+        Section { title: "What has to be known".to_owned(), lines: known(capacity), ..Section::default() },
+    ]
+}
+
+/// Shares of each component at the peak and on average.
+fn bars(capacity: &Capacity) -> Chart {
+    let category = |row: &Row| Category {
+        label: format!("{}{}", row.part, if row.is_sure() { "" } else { " (≤)" }),
+        group: String::new(),
+    };
+    let share = |row: &Row| *row.of_knee_pct.as_ref().unwrap_or(&row.of_most_pct);
+    let of = |name: &str, style: usize, value: &dyn Fn(&Row) -> f64| Series {
+        name: name.into(),
+        kind: Kind::Column,
+        style,
+        points: (0u32..)
+            .zip(&capacity.rows)
+            .map(|(at, row)| Point {
+                hover: format!("{}: {} % {name}", row.part, percent(value(row))),
+                ..Point::at(f64::from(at), value(row))
+            })
+            .collect(),
+    };
+    Chart {
+        id: "capacity".into(),
+        title: "What is used of what was measured".into(),
+        about: "Share of the knee (of the most where there is no knee; ≤ where that is at least so much): on average, and what the peak adds."
+            .into(),
+        x: Axis::ordinal("component", capacity.rows.iter().map(category).collect()),
+        y: Axis::linear("share", Quantity::Percent).reaching(100.0),
+        series: vec![
+            of("on average", 0, &|row| share(row).mean),
+            of("more at the peak", 1, &|row| (share(row).peak - share(row).mean).max(0.0)),
+        ],
+        marks: vec![Mark { name: "100 %: the limit".into(), at: MarkAt::Y(100.0) }],
+    }
+}
+
+/// A component's use over time, with its limit.
+fn course(row: &Row) -> Option<Chart> {
+    let points: Vec<Point> = row.used.course.iter().map(|(at_s, value)| Point::at(*at_s, *value)).collect();
+    if points.len() < 2 {
+        return None;
+    }
+    let limit = row.ceiling.knee.unwrap_or(row.ceiling.most);
+    let name = format!("{} {} {}", row.of(), figure(limit), row.unit);
+    Some(Chart {
+        id: format!("use-{}", row.metric),
+        title: format!("{} over time", crate::figures::capital(&row.part)),
+        about: format!("Each interval or report; the line is {name}."),
+        x: Axis::linear("time since the first", Quantity::Seconds),
+        y: Axis::linear(&format!("{}, {}", row.part, row.unit), Quantity::Plain("")).reaching(limit),
+        series: vec![Series {
+            name: row.part.clone(),
+            kind: Kind::Line,
+            style: 0,
+            points: spread_kept(&points, POINTS_MAX),
+        }],
+        marks: vec![Mark { name, at: MarkAt::Y(limit) }],
+    })
+}

@@ -1,0 +1,180 @@
+//! Peak, 95th percentile and mean of each figure of a watch, its gaps, and what could not be read.
+
+use dyno_analyze::number::{ABSENT, count, figure, percent, span_s};
+use dyno_record::{Gap, Metric, RunRecord, Scope, Unit, Watched};
+
+use crate::bars::sparkline;
+use crate::grid::{Cell, Grid, Head};
+use crate::style::{Paint, Style};
+use crate::table::{Cell as TableCell, Column, Table};
+use crate::text::{clean, wrap};
+
+/// Gaps that are listed.
+const GAPS_MAX: usize = 12;
+/// Widest sparkline, in columns.
+const SPARK_COLUMNS: usize = 40;
+
+/// Figures that have a line of their own in a terminal: metric and name.
+const LINES: [(&str, &str); 6] = [
+    ("commits_per_s", "commits/s"),
+    ("logical_reads_per_s", "logical reads/s"),
+    ("physical_reads_per_s", "physical reads/s"),
+    ("redo_mb_per_s", "redo MB/s"),
+    ("cpu_busy_pct", "CPU busy %"),
+    ("average_active_sessions", "sessions at work"),
+];
+
+/// What is to be known of a server whose sessions book what they did by themselves.
+const LATE: &str = "This server's sessions book what they did up to a second late, and a long statement when it ends: so the most in a \
+                    single interval may hold the work of more than one, which minutes even out.";
+
+/// One row for each figure that was seen: mean, median, 95 % of the time, busiest minute, most in an interval with its moment.
+pub(crate) fn grid(record: &RunRecord, watched: &Watched) -> Grid {
+    let interval_s = record.series.measured_interval_s();
+    let most = format!("in {}", span_s(interval_s));
+    let mut grid = Grid::new(vec![
+        Head::text("metric"),
+        Head::tight("unit"),
+        Head::figures("mean", ""),
+        Head::figures("p50", "").explained("half of the time not above this; within 1 %"),
+        Head::figures("p95", "").explained("95 % of the time not above this; within 1 %"),
+        Head::figures("minute", "").explained("the busiest whole minute"),
+        Head::figures(&most, "").explained("the most in one measured interval"),
+        Head::tight("at").explained("when that was, after the watch began"),
+        Head::tight("of").explained("what was counted over"),
+    ]);
+    for (name, spread) in &watched.spreads {
+        let unit = match record.metrics.get(name) {
+            Some(Metric::Value { unit, .. }) => *unit,
+            _ => Unit::Count,
+        };
+        let show = |value: f64| if unit == Unit::Percent { percent(value) } else { figure(value) };
+        let minute = spread.busiest_minute.map_or_else(|| ABSENT.to_owned(), show);
+        let name_of_unit = if unit == Unit::Microseconds { "µs" } else { unit.name() };
+        let of = record.whose.get(name).map_or("", |whose| scope(whose.scope));
+        let cells = [
+            name.clone(),
+            name_of_unit.to_owned(),
+            show(spread.mean),
+            show(spread.p50),
+            show(spread.p95),
+            minute,
+            show(spread.peak),
+            span_s(spread.peak_at_s),
+            of.to_owned(),
+        ];
+        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+    }
+    grid
+}
+
+fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Run => "",
+        Scope::Database => "database",
+        Scope::Server => "server",
+        Scope::Host => "host",
+    }
+}
+
+/// What has to be known beside the figures: how much is known, gaps, what could not be read, what looking on has added.
+pub(crate) fn sentences(record: &RunRecord, watched: &Watched) -> Vec<String> {
+    let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
+    let mut all = vec![format!(
+        "Looked on for {}, every {}, without any load of ours; nothing was written.",
+        span_s(seconds),
+        span_s(record.series.measured_interval_s())
+    )];
+    if watched.gaps_all > 0 {
+        let gaps = if watched.gaps_all == 1 {
+            "gap".to_owned()
+        } else {
+            format!("{} gaps", count(watched.gaps_all))
+        };
+        all.push(format!("Counters tell of {} of it; the rest is {gaps}.", span_s(watched.known_s)));
+    }
+    let one = |gap: &Gap| {
+        format!(
+            "Nothing is known of {} after {}: {}.",
+            span_s(gap.seconds),
+            span_s(gap.at_s),
+            gap.why.trim_end_matches('.')
+        )
+    };
+    all.extend(watched.gaps.iter().take(GAPS_MAX).map(one));
+    if watched.gaps_all > GAPS_MAX as u64 {
+        all.push(format!("And {} more gaps.", count(watched.gaps_all - GAPS_MAX as u64)));
+    }
+    all.extend(watched.unread.iter().map(|why| format!("Not read: {}.", why.trim_end_matches('.'))));
+    if record.targets.iter().any(|target| target.identity.counting.at_edges) {
+        all.push(LATE.to_owned());
+    }
+    all.push(format!(
+        "Looking on took {} readings and samples and {} transactions, which are not in the commits; what else they cost (blocks of the \
+         server's own views, executions) is in its figures.",
+        count(watched.looks),
+        count(watched.own_commits)
+    ));
+    all
+}
+
+/// The columns that a terminal has room for; names of metrics are never shortened.
+const SHOWN: [usize; 8] = [0, 1, 2, 4, 5, 6, 7, 8];
+
+fn table(grid: &Grid) -> Table {
+    let column = |at: &usize| match (&grid.heads[*at], at) {
+        (head, 0) => Column::name(&head.label),
+        (head, _) if head.figures => Column::figures(&head.label, ""),
+        (head, _) => Column::text(&head.label),
+    };
+    let mut table = Table::new(SHOWN.iter().map(column).collect());
+    for (_, cells) in &grid.rows {
+        let cell = |at: &usize| TableCell::from(cells[*at].text.as_str());
+        table.row(SHOWN.iter().map(cell).collect::<Vec<_>>());
+    }
+    table
+}
+
+/// The whole of it as text; empty for a record of another kind.
+pub fn watch_text(record: &RunRecord, style: &Style) -> String {
+    let Some(watched) = &record.watched else { return String::new() };
+    let mut out = String::new();
+    for (metric, name) in LINES {
+        let value = |point: &dyno_record::SeriesPoint| point.metrics.get(metric).copied();
+        let values: Vec<f64> = record.series.points.iter().map(|point| value(point).unwrap_or(0.0)).collect();
+        if record.series.points.iter().any(|point| value(point).is_some()) {
+            let columns = SPARK_COLUMNS.min(style.columns().saturating_sub(40));
+            let most = watched.spreads.get(metric).map_or_else(String::new, |spread| figure(spread.peak));
+            out.push_str(&format!("{name:<17} {}  0 … {most}\n", sparkline(&values, columns)));
+        }
+    }
+    let grid = grid(record, watched);
+    if !grid.rows.is_empty() {
+        out.push_str(&table(&grid).render(style));
+    }
+    for sentence in sentences(record, watched) {
+        for line in wrap(&clean(&sentence), style.columns(), 4) {
+            out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
+        }
+    }
+    out
+}
+
+/// The answer in one sentence: what it does at most, and on average.
+pub(crate) fn answer(record: &RunRecord) -> Option<String> {
+    let watched = record.watched.as_ref()?;
+    let seconds = record.window.as_ref()?.seconds;
+    let one = |metric: &str, what: &str| {
+        let spread = watched.spreads.get(metric)?;
+        let most = spread.busiest_minute.unwrap_or(spread.peak);
+        Some(format!("{what} {} on average and {} at most", figure(spread.mean), figure(most)))
+    };
+    let figures = [
+        one("commits_per_s", "commits/s"),
+        one("logical_reads_per_s", "logical reads/s"),
+        one("physical_reads_per_s", "physical reads/s"),
+        one("cpu_busy_pct", "CPU %"),
+    ];
+    let figures: Vec<String> = figures.into_iter().flatten().collect();
+    Some(format!("Watched for {}: {}.", span_s(seconds), figures.join("; ")))
+}

@@ -1,0 +1,55 @@
+//! `dyno capacity`: what was measured against what is used.
+
+use std::collections::BTreeMap;
+
+use dyno_analyze::capacity::{Row, capacity};
+use dyno_analyze::conclusion::Figures;
+use dyno_campaign::{conclusions, files, select};
+use dyno_record::{Kind, RunRecord};
+use dyno_report::html::pages;
+use dyno_report::{capacity_sections, capacity_text};
+
+use crate::cli::{Capacity, Common};
+use crate::context;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, args: &Capacity, talk: &Talk) -> anyhow::Result<Exit> {
+    let repository = context::repository_to_read(common)?;
+    let measured = select::records(&repository, &args.measured)?;
+    if let Some(watch) = measured.iter().find(|record| record.kind == Kind::Watch) {
+        let hint = "name a suite, a sweep or runs first, and what is used behind them";
+        return Err(usage(format!("{} is a watch: nothing was measured in it", watch.id), hint));
+    }
+    let mut use_of: Vec<RunRecord> = Vec::new();
+    for selection in &args.use_of {
+        use_of.extend(select::records(&repository, selection)?);
+    }
+    if let Some(run) = use_of.iter().find(|record| record.kind == Kind::Run) {
+        let hint =
+            "`dyno watch` looks at a database that does its own work; reports are imported by `dyno import`";
+        return Err(usage(format!("{} is a run of Dyno's own load, and no present use", run.id), hint));
+    }
+    use_of.sort_by(|a, b| a.started_at.cmp(&b.started_at));
+    let keys: BTreeMap<String, String> = conclusions::of(&repository, &measured)?
+        .into_iter()
+        .filter_map(|conclusion| match conclusion.figures {
+            Figures::Suite(suite) => Some(suite.tests),
+            _ => None,
+        })
+        .flatten()
+        .filter_map(|test| Some((test.page.id, test.page.metric?)))
+        .collect();
+    let found = capacity(&measured, &use_of, &keys);
+    talk.json(&found)?;
+    talk.show(&capacity_text(&found, &talk.style()))?;
+    if let Some(path) = &args.output {
+        let page =
+            pages("Capacity", &format!("{} against present use", args.measured), &capacity_sections(&found));
+        files::replace(path, page.as_bytes())?;
+        talk.say(&format!("written: {}", path.display()));
+    }
+    let is_over =
+        |over: f64| found.rows.is_empty() || found.rows.iter().map(Row::fullness).any(|share| share > over);
+    Ok(if args.over.is_some_and(is_over) { Exit::Invalid } else { Exit::Done })
+}

@@ -1,0 +1,101 @@
+//! `dyno capacity`: a suite that was measured against a watch, and against reports of another database.
+
+use crate::common::Desk;
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+const REPORT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
+
+/// A suite of one test, and a watch behind it; the name of the suite.
+fn measured(desk: &Desk, url: &str) -> String {
+    let suite = desk.dyno(&["suite", "--quick", "--target", url, "--test", "server-logical-reads"]);
+    assert_eq!(suite.code, 0, "{suite:#?}");
+    let watch = desk.dyno(&["watch", url, "--for", "2s", "--interval", "200ms", "--tag", "now"]);
+    assert_eq!(watch.code, 0, "{watch:#?}");
+    let (_, sweeps) = desk.json(&["list", "--sweeps"]);
+    sweeps[0]["id"].as_str().unwrap().to_owned()
+}
+
+fn row<'v>(found: &'v Value, part: &str) -> &'v Value {
+    let rows = found["rows"].as_array().unwrap();
+    rows.iter().find(|row| row["part"] == part).unwrap_or_else(|| panic!("{found:#}"))
+}
+
+fn why(found: &Value, part: &str) -> String {
+    let left = found["left_out"].as_array().unwrap();
+    let found_part = left.iter().find(|left| left[0] == part).unwrap_or_else(|| panic!("{found:#}"));
+    found_part[1].as_str().unwrap().to_owned()
+}
+
+fn a_suite_against_a_watch(desk: &Desk, url: &str) -> String {
+    let suite = measured(desk, url);
+    let (code, found) = desk.json(&["capacity", &suite, "tag:now"]);
+    assert_eq!(code, 0, "{found:#}");
+    let reads = row(&found, "logical reads");
+    let (_, watch) = desk.json(&["show", "tag:now"]);
+    let figure = |value: &Value| value.as_f64().unwrap();
+    assert_eq!(figure(&reads["used"]["mean"]), figure(&watch["metrics"]["logical_reads_per_s"]["value"]));
+    let spread = &watch["watched"]["spreads"]["logical_reads_per_s"];
+    assert_eq!(figure(&reads["used"]["peak"]), figure(&spread["peak"]), "there was no whole minute");
+    let share = 100.0 * figure(&reads["used"]["peak"]) / figure(&reads["ceiling"]["most"]);
+    assert!((figure(&reads["of_most_pct"]["peak"]) - share).abs() < 1e-9);
+    let (_, run) = desk.json(&["show", reads["ceiling"]["run"].as_str().unwrap()]);
+    assert_eq!(figure(&run["metrics"]["logical_reads_per_s"]["value"]), figure(&reads["ceiling"]["most"]));
+    assert!(found["differ"].as_array().unwrap().is_empty(), "{}", found["differ"]);
+    assert!(why(&found, "commits").contains("what only reads"));
+    assert_eq!(reads["growth"]["trend"], "too_few");
+    suite
+}
+
+#[test]
+fn a_suite_on_postgres_against_a_watch_and_against_reports() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let suite = a_suite_against_a_watch(&desk, &server.url());
+    let said = desk.dyno(&["capacity", &suite, "tag:now", "-o", "capacity.html"]);
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{}", said.out);
+    let page = std::fs::read_to_string(desk.file("capacity.html")).unwrap();
+    assert!(page.contains("What is used of what was measured") && page.contains("not compared"));
+    assert_eq!(desk.dyno(&["capacity", &suite, "tag:now", "--over", "1000%"]).code, 0);
+    let over = desk.dyno(&["capacity", &suite, "tag:now", "--over", "0.0000001%"]);
+    assert_eq!(over.code, 1, "{over:#?}");
+    // Reports of another database: what is not the same thing is listed, and nothing of it computed.
+    desk.write("awr.txt", REPORT);
+    assert_eq!(desk.dyno(&["import", "awr.txt", "--tag", "awr"]).code, 0);
+    let (code, other) = desk.json(&["capacity", &suite, "tag:awr"]);
+    assert_eq!(code, 0);
+    for part in ["logical reads", "block reads", "read requests", "redo bandwidth", "commits"] {
+        assert!(why(&other, part).contains("Oracle Database"), "{part}: {}", why(&other, part));
+    }
+    assert!(other["differ"][0].as_str().unwrap().starts_with("database: "), "{}", other["differ"]);
+    assert_eq!(desk.dyno(&["capacity", &suite, "tag:awr", "--over", "80%"]).code, 1, "nobody knows");
+}
+
+#[test]
+fn a_suite_on_mariadb_against_a_watch() {
+    let Some(version) = MySql::available().into_iter().next() else { return };
+    let (server, desk) = (MySql::start(&version, &[]), Desk::new());
+    a_suite_against_a_watch(&desk, &server.url());
+}
+
+#[test]
+fn a_run_is_no_use_and_a_watch_was_not_measured() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let watch = ["watch", &server.url(), "--for", "1s", "--interval", "200ms", "--tag", "now"];
+    assert_eq!(desk.dyno(&watch).code, 0);
+    let run = ["run", "--set", "data.scale=1000 blocks", "--set", "run.time=1s", "--tag", "mine"];
+    assert_eq!(desk.dyno(&["init"]).code, 0);
+    assert_eq!(desk.dyno(&["load", "--set", "data.scale=1000 blocks"]).code, 0);
+    assert_eq!(desk.dyno(&run).code, 0);
+    for (measured, used, says) in [
+        ("tag:now", "tag:now", "nothing was measured in it"),
+        ("tag:mine", "tag:mine", "no present use"),
+        ("tag:mine", "tag:none", "no run has the tag"),
+    ] {
+        let said = desk.dyno(&["capacity", measured, used]);
+        assert!(said.code == 2 && said.err.contains(says), "{said:#?}");
+    }
+    assert_eq!(desk.dyno(&["capacity", "tag:mine", "tag:now", "--over", "much"]).code, 2);
+}
