@@ -33,6 +33,7 @@ mod phases;
 mod poll;
 mod prepared;
 mod processors;
+mod profiler;
 pub mod prove;
 mod recorder;
 mod rest;
