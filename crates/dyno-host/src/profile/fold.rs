@@ -113,7 +113,11 @@ impl<'a> Fold<'a> {
             // `cycles:ppp` is `cycles`, as exactly as the hardware can.
             head.event.split(':').next().unwrap_or_default().clone_into(&mut self.event);
         }
-        let who = (self.who)(head.pid, head.thread);
+        let mut who = (self.who)(head.pid, head.thread);
+        if who.kind == CpuKind::Kernel {
+            // There is one for each kind of work on each processor.
+            who.name = plain(&who.name).to_owned();
+        }
         self.head = Some((who, head.pid, plain(head.thread).to_owned(), head.period.clamp(1, PERIOD_MAX)));
         self.calls.clear();
         self.in_interrupt = false;
@@ -265,7 +269,7 @@ fn is_kernel(module: &str) -> bool {
 fn plain(thread: &str) -> &str {
     let head = thread.split('/').next().filter(|head| head.starts_with("kworker")).unwrap_or(thread);
     let head = head.trim_end_matches(|c: char| c.is_ascii_digit());
-    match head.trim_end_matches(['-', '_', ':', '/', '#', ' ']) {
+    match head.trim_end_matches(['-', '_', ':', '/', '#', '.', ' ']) {
         "" => thread,
         plain => plain,
     }
