@@ -3,10 +3,10 @@
 //! A profile is a sample: a function with `k` samples has a share that is known to about `±2·√k` samples, so small
 //! differences of one run each are told with how much they can be off, and of several runs with their spread.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::profile::REST;
-use dyno_record::{ALL, CpuProfile, Profile, RunRecord, SymbolShare};
+use dyno_record::{ALL, CpuKind, CpuProfile, DatabaseIn, Profile, RunRecord, SymbolShare};
 use serde::{Deserialize, Serialize};
 
 /// Functions of a comparison that are told at most; the largest differences come first.
@@ -24,10 +24,26 @@ pub fn busy_s(record: &RunRecord) -> Option<f64> {
     Some(busy_pct / 100.0 * f64::from(profile.cpus) * profile.seconds).filter(|busy_s| *busy_s > 0.0)
 }
 
-/// The same for each operation of the window, µs; absent where none is counted.
+/// The same for each operation of the window, µs; absent where none is counted. The whole machine's: shares of it are a process's.
 pub fn busy_us_per_op(record: &RunRecord) -> Option<f64> {
     let ops = record.ops.get(ALL).map(|all| all.count).filter(|count| *count > 0)?;
     Some(1e6 * busy_s(record)? / ops as f64)
+}
+
+/// Whether time of a process may be the run's: the database's, Dyno's, and the kernel's own threads'. Where the database cannot be
+/// told from others, theirs too.
+pub fn is_of_run(profile: &CpuProfile, process: CpuKind) -> bool {
+    match process {
+        CpuKind::Kernel | CpuKind::Database | CpuKind::Dyno => true,
+        CpuKind::Perf => false,
+        CpuKind::Other => profile.database == DatabaseIn::Unknown,
+    }
+}
+
+/// The share of what [`is_of_run`] in the time that processors were at work, %.
+pub fn share_of_run_pct(profile: &CpuProfile) -> f64 {
+    let own = profile.processes.iter().filter(|one| one.name != REST && is_of_run(profile, one.kind));
+    own.map(|one| one.share_pct).sum()
 }
 
 /// A function on both sides of a comparison, or on one.
@@ -68,7 +84,7 @@ pub struct Gains {
     pub per_op: bool,
     /// Runs with a profile on each side.
     pub runs: (usize, usize),
-    /// The whole that the parts are of, on each side.
+    /// The whole of the database, Dyno and the kernel's own threads, on each side.
     pub whole: (f64, f64),
     /// The functions, the largest differences first.
     pub gains: Vec<Gain>,
@@ -76,31 +92,42 @@ pub struct Gains {
     pub left_out: usize,
 }
 
+/// Program, function, file.
 type Name = (String, String, String);
+
+/// One run.
+struct Measured {
+    /// µs of the machine for each operation.
+    whole: Option<f64>,
+    /// What may be the run's, in % at first, then in the unit of the comparison; so are the parts.
+    of_run_pct: f64,
+    parts: BTreeMap<Name, (f64, u64)>,
+}
 
 /// Compares the profiles of two sides; absent where a side has none.
 pub fn gains(a: &[&RunRecord], b: &[&RunRecord]) -> Option<Gains> {
-    let of = |side: &[&RunRecord]| -> Vec<(f64, BTreeMap<Name, (f64, u64)>)> {
+    let of = |side: &[&RunRecord]| -> Vec<Measured> {
         let each = side.iter().filter_map(|record| Some((busy_us_per_op(record), profile(record)?)));
-        each.map(|(per_op, profile)| (per_op.unwrap_or(f64::NAN), parts(profile))).collect()
+        each.map(|(per_op, profile)| Measured {
+            whole: per_op,
+            of_run_pct: share_of_run_pct(profile),
+            parts: parts(profile),
+        })
+        .collect()
     };
     let (mut a, mut b) = (of(a), of(b));
     if a.is_empty() || b.is_empty() {
         return None;
     }
     // Shares alone mislead where one side does more: what grew may only be what did not shrink.
-    let per_op = a.iter().chain(&b).all(|(whole, _)| whole.is_finite());
-    for (whole, parts) in a.iter_mut().chain(&mut b) {
-        if !per_op {
-            *whole = 100.0;
-        }
-        parts.values_mut().for_each(|(share, _)| *share *= *whole / 100.0);
+    let per_op = a.iter().chain(&b).all(|run| run.whole.is_some());
+    for run in a.iter_mut().chain(&mut b) {
+        let unit = run.whole.filter(|_| per_op).unwrap_or(100.0) / 100.0;
+        run.of_run_pct *= unit;
+        run.parts.values_mut().for_each(|(share, _)| *share *= unit);
     }
-    let mean = |side: &[(f64, BTreeMap<Name, (f64, u64)>)]| {
-        side.iter().map(|(whole, _)| whole).sum::<f64>() / side.len() as f64
-    };
-    let names: std::collections::BTreeSet<&Name> =
-        a.iter().chain(&b).flat_map(|(_, parts)| parts.keys()).collect();
+    let mean = |side: &[Measured]| side.iter().map(|run| run.of_run_pct).sum::<f64>() / side.len() as f64;
+    let names: BTreeSet<&Name> = a.iter().chain(&b).flat_map(|run| run.parts.keys()).collect();
     let mut all: Vec<Gain> = names.iter().map(|name| gain(name, &part(&a, name), &part(&b, name))).collect();
     all.sort_by(|x, y| y.gain.abs().total_cmp(&x.gain.abs()));
     let left_out = all.len().saturating_sub(GAINS_MAX);
@@ -108,10 +135,11 @@ pub fn gains(a: &[&RunRecord], b: &[&RunRecord]) -> Option<Gains> {
     Some(Gains { per_op, runs: (a.len(), b.len()), whole: (mean(&a), mean(&b)), gains: all, left_out })
 }
 
-/// Share and samples by function.
+/// Share and samples by function of what may be the run's.
 fn parts(profile: &CpuProfile) -> BTreeMap<Name, (f64, u64)> {
     let mut parts: BTreeMap<Name, (f64, u64)> = BTreeMap::new();
-    for symbol in profile.symbols.iter().filter(|symbol| symbol.symbol != REST) {
+    let own = |symbol: &&SymbolShare| symbol.symbol != REST && is_of_run(profile, symbol.process_kind);
+    for symbol in profile.symbols.iter().filter(own) {
         let SymbolShare { process, symbol, module, samples, share_pct, .. } = symbol;
         // Two builds of a server are in different folders.
         let module = module.rsplit('/').next().unwrap_or_default().to_owned();
@@ -121,9 +149,9 @@ fn parts(profile: &CpuProfile) -> BTreeMap<Name, (f64, u64)> {
     parts
 }
 
-fn part(side: &[(f64, BTreeMap<Name, (f64, u64)>)], name: &Name) -> Part {
+fn part(side: &[Measured], name: &Name) -> Part {
     let each: Vec<(f64, u64)> =
-        side.iter().map(|(_, parts)| parts.get(name).copied().unwrap_or_default()).collect();
+        side.iter().map(|run| run.parts.get(name).copied().unwrap_or_default()).collect();
     let values = || each.iter().map(|(value, _)| *value);
     Part {
         mean: values().sum::<f64>() / each.len() as f64,
@@ -165,6 +193,7 @@ mod tests {
         host.unwrap().counters.insert("cpu.busy_pct".into(), 50.0);
         let symbol = |(name, share): &(&str, f64)| SymbolShare {
             process: "server".into(),
+            process_kind: if *name == "make" { CpuKind::Other } else { CpuKind::Database },
             symbol: (*name).into(),
             module: "/usr/bin/server".into(),
             samples: (share * 100.0) as u64,
@@ -174,6 +203,13 @@ mod tests {
         record.profile = Some(Profile::Taken(Box::new(CpuProfile {
             cpus: 2,
             seconds: 10.0,
+            database: DatabaseIn::Processes,
+            processes: vec![dyno_record::ProcessShare {
+                name: "server".into(),
+                kind: CpuKind::Database,
+                samples: 1,
+                share_pct: shares.iter().filter(|(name, _)| *name != "make").map(|(_, share)| share).sum(),
+            }],
             symbols: shares.iter().map(symbol).collect(),
             ..CpuProfile::default()
         })));
@@ -207,6 +243,22 @@ mod tests {
         assert!(new.b.range.0 < new.b.range.1);
         assert!(!of("x").unwrap().is_clear, "both sides' runs overlap");
         assert!(of(REST).is_none(), "all that is small is no function");
+    }
+
+    #[test]
+    fn what_others_did_costs_no_operation() {
+        let (a, b) = (run(100_000, &[("x", 50.0)]), run(100_000, &[("x", 50.0), ("make", 50.0)]));
+        let found = gains(&[&a], &[&b]).unwrap();
+        assert_eq!(found.whole, (50.0, 50.0));
+        assert!(found.gains.iter().all(|gain| gain.symbol != "make"), "{found:?}");
+        // Where they may be the database, nobody knows that it does not.
+        let mut unknown = [a, b];
+        for record in &mut unknown {
+            let Some(Profile::Taken(profile)) = &mut record.profile else { unreachable!() };
+            profile.database = DatabaseIn::Unknown;
+        }
+        let found = gains(&[&unknown[0]], &[&unknown[1]]).unwrap();
+        assert!(found.gains.iter().any(|gain| gain.symbol == "make"), "{found:?}");
     }
 
     #[test]

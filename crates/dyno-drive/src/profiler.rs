@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dyno_host::profile::{Cut, Perf, cpus_online, frequency_hz, monotonic_ns};
 use dyno_plan::Length;
-use dyno_record::Profile;
+use dyno_record::{CpuKind, CpuProfile, DatabaseIn, Profile, ServerProcesses};
 
 use crate::job::Job;
 use crate::measured::Measured;
@@ -70,8 +70,25 @@ impl Profiler {
             perf.finish(cut, &measured.processors.readings(), &|| job.cancel.is_cancelled())
         });
         Some(match profile {
-            Ok(profile) => Profile::Taken(Box::new(profile)),
+            Ok(mut profile) => {
+                profile.database = database_in(job, &profile);
+                Profile::Taken(Box::new(profile))
+            }
             Err(absent) => Profile::Absent { absent },
         })
+    }
+}
+
+/// Where in the profile the databases' time is.
+fn database_in(job: &Job<'_>, profile: &CpuProfile) -> DatabaseIn {
+    let mut identities = job.targets.iter().map(|aim| &aim.identity);
+    if profile.processes.iter().any(|process| process.kind == CpuKind::Database) {
+        DatabaseIn::Processes
+    } else if identities.clone().any(|identity| identity.processes == ServerProcesses::This) {
+        DatabaseIn::Dyno
+    } else if identities.all(|identity| !identity.same_host) {
+        DatabaseIn::Elsewhere
+    } else {
+        DatabaseIn::Unknown
     }
 }

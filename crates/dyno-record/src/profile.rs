@@ -31,6 +31,8 @@ impl Profile {
 pub struct CpuProfile {
     /// The machine.
     pub host: String,
+    /// Where in it the database's time is.
+    pub database: DatabaseIn,
     /// What triggered a sample: `cycles`, or `cpu-clock` where there are no hardware counters.
     pub event: String,
     /// Samples per second and processor that were asked for.
@@ -63,6 +65,21 @@ pub struct CpuProfile {
     pub stacks: Vec<StackNode>,
     /// Share of the time whose deepest calls were too small to keep and are booked on their callers, %.
     pub merged_pct: f64,
+}
+
+/// Where in a profile the database's time is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DatabaseIn {
+    /// In processes that are known as its own.
+    Processes,
+    /// In this program, inside which it runs.
+    Dyno,
+    /// Nowhere: it works on another host.
+    Elsewhere,
+    /// Among the others, from which it cannot be told.
+    #[default]
+    Unknown,
 }
 
 /// Whose a piece of processor time is.
@@ -107,11 +124,13 @@ pub struct ProcessShare {
 pub struct SymbolShare {
     /// The program; empty for [`REST`].
     pub process: String,
+    /// Whose that is.
+    pub process_kind: CpuKind,
     /// The function, `[unknown]` where the address has no name, or [`REST`] for all that are too small to be named.
     pub symbol: String,
     /// The file that it is in; `[kernel.kallsyms]` for the kernel.
     pub module: String,
-    /// Whose it is.
+    /// Whose the function is: the kernel's, or the program's.
     pub kind: CpuKind,
     /// Samples.
     pub samples: u64,

@@ -92,6 +92,7 @@ fn profile() -> CpuProfile {
     let frame = |name: &str, module: &str, kind| Frame { name: name.into(), module: module.into(), kind };
     CpuProfile {
         host: "db1".into(),
+        database: DatabaseIn::Processes,
         event: "cpu-clock".into(),
         frequency_hz: 99,
         seconds: 10.000_123,
@@ -103,6 +104,7 @@ fn profile() -> CpuProfile {
         processes: vec![process],
         symbols: vec![SymbolShare {
             process: "postgres".into(),
+            process_kind: CpuKind::Database,
             symbol: "hash_search".into(),
             module: "/usr/lib/postgresql/bin/postgres".into(),
             kind: CpuKind::Database,

@@ -1,9 +1,9 @@
 //! Where the processors' time went: tables of a profile, and of what differs between two.
 
 use dyno_analyze::number::{ABSENT, count, figure, fixed, percent};
-use dyno_analyze::profile::{Gain, Gains, Part, busy_s, busy_us_per_op};
+use dyno_analyze::profile::{Gain, Gains, Part, busy_s, busy_us_per_op, is_of_run, share_of_run_pct};
 use dyno_record::profile::REST;
-use dyno_record::{CpuKind, CpuProfile, Profile, Role, RunRecord, ServerProcesses};
+use dyno_record::{CpuKind, CpuProfile, DatabaseIn, Profile, RunRecord};
 
 use crate::grid::{Cell, Grid, Head};
 use crate::style::{Paint, Style};
@@ -22,13 +22,11 @@ const NAME_COLUMNS: usize = 44;
 const LINES_MAX: usize = 6;
 
 /// Whose processor time it is, in words.
-pub(crate) fn kind_words(record: &RunRecord, kind: CpuKind) -> &'static str {
-    let inside =
-        || record.targets.iter().any(|target| matches!(target.identity.processes, ServerProcesses::This));
+pub(crate) fn kind_words(profile: &CpuProfile, kind: CpuKind) -> &'static str {
     match kind {
         CpuKind::Kernel => "kernel",
         CpuKind::Database => "database",
-        CpuKind::Dyno if inside() => "Dyno with the database in it",
+        CpuKind::Dyno if profile.database == DatabaseIn::Dyno => "Dyno with the database in it",
         CpuKind::Dyno => "Dyno",
         CpuKind::Perf => "perf, for this profile",
         CpuKind::Other => "others",
@@ -58,20 +56,41 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
         first.push_str(&format!(", {} lost", count(profile.lost)));
     }
     if let Some((busy_s, per_op)) = busy_s(record).zip(busy_us_per_op(record)) {
+        let own = share_of_run_pct(profile) / 100.0;
         first.push_str(&format!(
-            "; they were at work for {} s, {} µs for each operation",
+            "; they were at work for {} s, {} s of it for {}: {} µs for each operation",
             figure(busy_s),
-            figure(per_op)
+            figure(busy_s * own),
+            run_words(profile),
+            figure(per_op * own)
         ));
     }
     let mut words = vec![first];
-    if !record.driver().roles.contains(&Role::Database) {
-        words.push(
-            "No database of the run works on this host: what is shown is the load's side only".to_owned(),
-        );
+    match profile.database {
+        DatabaseIn::Elsewhere => {
+            words.push(
+                "No database of the run works on this host: what is shown is the load's side only".into(),
+            );
+        }
+        DatabaseIn::Unknown => {
+            words.push(
+                "Which processes are the database's could not be told: they are among the others".into(),
+            );
+        }
+        DatabaseIn::Processes | DatabaseIn::Dyno => {}
     }
     words.extend(profile.notes.iter().cloned());
     words
+}
+
+/// What may be the run's, in words.
+fn run_words(profile: &CpuProfile) -> &'static str {
+    match profile.database {
+        DatabaseIn::Processes => "database, Dyno and the kernel's own threads",
+        DatabaseIn::Dyno => "Dyno with the database in it, and the kernel's own threads",
+        DatabaseIn::Elsewhere => "Dyno and the kernel's own threads",
+        DatabaseIn::Unknown => "Dyno, the kernel's own threads and all others but perf",
+    }
 }
 
 /// Columns of time: a share, and what it is for one operation, where that is known.
@@ -81,16 +100,19 @@ fn time_heads(per_op: Option<f64>) -> Vec<Head> {
         Head::figures("samples", ""),
     ];
     if per_op.is_some() {
-        heads.push(Head::figures("per op", "µs").explained(
-            "processor time of the machine for each operation of the window, by the kernel's counters",
-        ));
+        heads
+            .push(Head::figures("per op", "µs").explained(
+                "for each operation of the window: the share of the time that the kernel counted",
+            ));
     }
     heads
 }
 
-fn time_cells(share_pct: f64, samples: u64, per_op: Option<f64>) -> Vec<Cell> {
+/// `is_own` where it may be the run's: what others did is no operation's cost.
+fn time_cells(share_pct: f64, samples: u64, per_op: Option<f64>, is_own: bool) -> Vec<Cell> {
     let mut cells = vec![Cell::text(&percent(share_pct)), Cell::text(&count(samples))];
-    cells.extend(per_op.map(|whole| Cell::text(&figure(whole * share_pct / 100.0))));
+    let words = |whole: f64| if is_own { figure(whole * share_pct / 100.0) } else { ABSENT.to_owned() };
+    cells.extend(per_op.map(|whole| Cell::text(&words(whole))));
     cells
 }
 
@@ -118,13 +140,13 @@ pub(crate) fn processes(record: &RunRecord, profile: &CpuProfile, most: usize) -
     let (shown, rest) =
         split(&profile.processes, most, |one| one.name == REST, |one| (one.share_pct, one.samples));
     for one in shown {
-        let mut cells = vec![Cell::text(&one.name), Cell::text(kind_words(record, one.kind))];
-        cells.extend(time_cells(one.share_pct, one.samples, per_op));
+        let mut cells = vec![Cell::text(&one.name), Cell::text(kind_words(profile, one.kind))];
+        cells.extend(time_cells(one.share_pct, one.samples, per_op, is_of_run(profile, one.kind)));
         grid.row(cells);
     }
     if let Some((share_pct, samples)) = rest {
         let mut cells = vec![Cell::text(REST), Cell::default()];
-        cells.extend(time_cells(share_pct, samples, per_op));
+        cells.extend(time_cells(share_pct, samples, per_op, false));
         grid.row(cells);
     }
     grid
@@ -144,12 +166,13 @@ pub(crate) fn symbols(record: &RunRecord, profile: &CpuProfile, most: usize) -> 
             Cell::text(&truncate(&clean(file(&one.module)), NAME_COLUMNS / 2)),
             Cell::text(&one.process),
         ];
-        cells.extend(time_cells(one.share_pct, one.samples, per_op));
+        let is_own = is_of_run(profile, one.process_kind);
+        cells.extend(time_cells(one.share_pct, one.samples, per_op, is_own));
         grid.row(cells);
     }
     if let Some((share_pct, samples)) = rest {
         let mut cells = vec![Cell::text(REST), Cell::default(), Cell::default()];
-        cells.extend(time_cells(share_pct, samples, per_op));
+        cells.extend(time_cells(share_pct, samples, per_op, false));
         grid.row(cells);
     }
     grid
@@ -181,7 +204,7 @@ pub(crate) fn profile_text(record: &RunRecord, style: &Style) -> String {
 /// Which functions took more and which took less.
 pub(crate) fn gains_text(gains: &Gains, style: &Style) -> String {
     let (unit, of) = match gains.per_op {
-        true => ("µs", "processor time for each operation"),
+        true => ("µs", "processor time for each operation, of the run's own processes and the kernel's"),
         false => ("%", "shares of the time that processors were at work"),
     };
     let runs = |count: usize| if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };

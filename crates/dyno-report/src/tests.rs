@@ -57,6 +57,7 @@ fn hostile_profile(text: &str) -> CpuProfile {
         ProcessShare { name: text(), kind: CpuKind::Database, samples: u64::MAX / 2, share_pct: f64::NAN };
     let symbol = SymbolShare {
         process: text(),
+        process_kind: CpuKind::Database,
         symbol: text(),
         module: text(),
         kind: CpuKind::Kernel,

@@ -197,6 +197,7 @@ impl<'a> Fold<'a> {
             let Frame { name, module, kind } = self.frames.get(place).clone();
             SymbolShare {
                 process: self.frames.get(process).name.clone(),
+                process_kind: self.frames.get(process).kind,
                 symbol: name,
                 module,
                 kind,

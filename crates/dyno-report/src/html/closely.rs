@@ -58,7 +58,7 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             h3 { "Where the processors' time went" }
             @for words in profile::words(record) { p { (clean(&words)) } }
             @if let Some(taken) = taken.taken() {
-                (flame::flame(record, taken))
+                (flame::flame(taken))
                 div class="beside" {
                     (table(&profile::processes(record, taken, profile::ROWS_OF_PAGE), "processor time by process"))
                     (table(&profile::symbols(record, taken, profile::ROWS_OF_PAGE), "processor time by function"))

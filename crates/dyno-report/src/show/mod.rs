@@ -17,8 +17,7 @@ use crate::audit::audit_full;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 use crate::text::{clean, indent, wrap};
-use crate::{beside, calibration_text, learned, phases};
-use crate::{beside, learned, phases, profile};
+use crate::{beside, calibration_text, learned, phases, profile};
 
 /// A table of the phases of a schedule, and what it does not show; empty where there are none.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
