@@ -27,6 +27,7 @@ pub mod number;
 pub mod petal;
 pub mod points;
 pub mod price;
+pub mod profile;
 mod random;
 pub mod reconcile;
 pub mod reference;

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
 use dyno_record::{
-    Host, OwnPart, OwnShare, OwnWorkload, PhaseStats, Role, RunRecord, Series, Status, TargetFacts, Window,
-    place_of_target, window::Counted,
+    Host, OwnPart, OwnShare, OwnWorkload, PhaseStats, Profile, Role, RunRecord, Series, Status, TargetFacts,
+    Window, place_of_target, window::Counted,
 };
 use dyno_workload::own::Own;
 
@@ -59,6 +59,10 @@ pub(crate) fn record(
     let phases = phases(job, measured, &results.all(), &whole_series);
     measured.processors.note(&mut whole.metrics, &mut host_counters);
     host.counters = host_counters;
+    let mut profile = measured.profile.clone();
+    if let Some(Profile::Taken(profile)) = &mut profile {
+        profile.host.clone_from(&host.name);
+    }
     let mut owns = owns(job, results, whole.window.as_ref(), &phases).into_iter();
     RunRecord {
         id: job.run_id.clone(),
@@ -78,6 +82,7 @@ pub(crate) fn record(
         counters: whole.counters,
         whole: whole.whole,
         waits: whole.waits,
+        profile,
         series: whole_series,
         phases,
         errors: whole.errors,

@@ -18,6 +18,7 @@ use crate::leftover;
 use crate::looks::Looks;
 use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::observe::Taken;
+use crate::profiler::Profiler;
 use crate::stuck;
 use crate::threads::Threads;
 use crate::watch::{Event, Watch};
@@ -36,6 +37,7 @@ pub(crate) struct Conductor<'a> {
     watch: &'a dyn Watch,
     /// One for each target, in their order.
     watchers: Vec<Watcher>,
+    profiler: Profiler,
     measured: Measured,
     /// Whether all sessions had connected.
     connected: bool,
@@ -57,6 +59,7 @@ impl<'a> Conductor<'a> {
             job,
             watch,
             watchers,
+            profiler: Profiler::start(job),
             measured: Measured { targets, ..Measured::default() },
             connected: false,
             last_beat_ns: None,
@@ -120,15 +123,17 @@ impl<'a> Conductor<'a> {
         // What was done meanwhile may have cost a session its connection.
         self.look(threads)?;
         let opens_ns = self.now_ns() + GATE_LEAD_NS;
+        let warmup = self.job.plan.run.warmup.0;
+        let warm_ns = opens_ns + warmup.as_nanos() as u64;
+        self.profiler.open(self.now_ns(), warm_ns);
         threads.shared.open_gate(opens_ns);
         self.measured.gate_opened_ns = Some(opens_ns);
         self.measured.connect_s = (connected_ns + GATE_LEAD_NS - connect_began_ns) as f64 / 1e9;
-        let warmup = self.job.plan.run.warmup.0;
         self.watch.event(&Event::Warmup { seconds: warmup.as_secs_f64() });
-        let warm_ns = opens_ns + warmup.as_nanos() as u64;
         let announce_ns = warm_ns.saturating_sub(ANNOUNCED_NS);
         while self.now_ns() < announce_ns {
             self.look(threads)?;
+            self.profiler.open(self.now_ns(), warm_ns);
             threads.listen(BEAT.min(Duration::from_nanos(announce_ns.saturating_sub(self.now_ns()))));
         }
         self.begin_window(threads, warm_ns)?;
@@ -217,6 +222,7 @@ impl<'a> Conductor<'a> {
         if outcome == Outcome::Done {
             self.count_left();
         }
+        self.measured.profile = self.profiler.finish(self.job, &self.measured);
         assemble::end_series(&self.measured, &results, &mut collector);
         self.tell_series(&mut collector);
         Finished { measured: self.measured, results, series: collector.into_series(), outcome }

@@ -34,6 +34,7 @@ mod poll;
 mod prepared;
 pub mod present;
 mod processors;
+mod profiler;
 pub mod prove;
 mod recorder;
 mod rest;

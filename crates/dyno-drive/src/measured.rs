@@ -1,7 +1,7 @@
 //! What the coordinator has measured, before it is a record.
 
 use dyno_engine::target::Stuck;
-use dyno_record::{Placed, Series, Waits};
+use dyno_record::{Placed, Profile, Series, Waits};
 
 use crate::job::Outcome;
 use crate::observe::Taken;
@@ -38,6 +38,8 @@ pub(crate) struct Measured {
     pub(crate) broken_off: Vec<u32>,
     /// Who had the processors in the window.
     pub(crate) processors: Processors,
+    /// Where their time went.
+    pub(crate) profile: Option<Profile>,
     /// What was read of each target, in their order.
     pub(crate) targets: Vec<MeasuredTarget>,
 }

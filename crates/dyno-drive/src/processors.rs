@@ -30,6 +30,11 @@ impl Processors {
         self.end = read(job);
     }
 
+    /// What was read, the last first.
+    pub(crate) fn readings(&self) -> Vec<&ProcessTimes> {
+        self.end.iter().chain(&self.begin).collect()
+    }
+
     /// Enters what the readings tell into the figures of a run that has some.
     pub(crate) fn note(&self, metrics: &mut Metrics, host_counters: &mut BTreeMap<String, f64>) {
         if metrics.is_empty() {

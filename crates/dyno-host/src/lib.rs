@@ -1,7 +1,7 @@
 //! The machine: what it is ([`facts`]) and what it did between two moments ([`HostObserver`], [`HostDelta`]).
 //!
-//! Everything comes from files that Linux keeps (`/proc`, `/sys`), read without privileges and without calling other
-//! programs. What cannot be read is left out, never guessed; on other systems that is everything, and the facts say so.
+//! Everything but a [`profile`] comes from files that Linux keeps (`/proc`, `/sys`), read without privileges and without
+//! calling other programs. What cannot be read is left out, never guessed; on other systems that is everything, and the facts say so.
 //!
 //! | folder | job |
 //! | --- | --- |
@@ -10,6 +10,7 @@
 //! | `facts` | what the machine is |
 //! | `snapshot`, `observer` | all counters at one moment |
 //! | `processors` | who had the processors: this program, the database, or others |
+//! | `profile` | what ran on the processors, by function, as the program `perf` saw it |
 //! | `delta`, `rates`, `named` | what moved between two moments, as figures and under the names that records use |
 
 mod allowed;
@@ -21,6 +22,7 @@ mod named;
 mod observer;
 mod parse;
 mod processors;
+pub mod profile;
 mod rates;
 mod snapshot;
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_record::ServerProcesses;
+use dyno_record::{CpuKind, ServerProcesses};
 
 use crate::allowed::{Allowed, CpuQuota};
 use crate::files::Root;
@@ -78,6 +78,28 @@ impl ProcessTimes {
             own: Allowed::of(root, "self", &mounts),
             server: server.map(|(pid, _)| Allowed::of(root, &pid.to_string(), &mounts)),
         })
+    }
+}
+
+impl ProcessTimes {
+    /// What the program of the process with this number calls itself, and whose it is; absent where there was no such process.
+    pub(crate) fn who(&self, pid: u32) -> Option<(&str, CpuKind)> {
+        self.processes.get(&pid).map(|(owner, process)| (process.name.as_str(), kind(*owner)))
+    }
+
+    /// Whose the processes of a program are that calls itself so; absent where there was none.
+    pub(crate) fn kind_of(&self, name: &str) -> Option<CpuKind> {
+        let mut all = self.processes.values();
+        all.find(|(_, process)| process.name == name).map(|(owner, _)| kind(*owner))
+    }
+}
+
+fn kind(owner: Owner) -> CpuKind {
+    match owner {
+        Owner::This => CpuKind::Dyno,
+        Owner::Server => CpuKind::Database,
+        Owner::Kernel => CpuKind::Kernel,
+        Owner::Others => CpuKind::Other,
     }
 }
 

@@ -197,6 +197,9 @@ pub struct Observe {
     /// Whether Oracle's own reports are made around a run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub awr: Awr,
+    /// Whether `perf` takes a profile of the processors over the window.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub perf: bool,
 }
 
 /// Section `[hooks]`: commands around every run.

@@ -22,6 +22,7 @@ pub mod ops;
 mod own;
 pub mod phase;
 pub mod platform;
+pub mod profile;
 pub mod record;
 pub mod reported;
 pub mod repository;
@@ -57,6 +58,7 @@ pub use ops::{ErrorTally, OpStats};
 pub use own::OwnPart;
 pub use phase::PhaseStats;
 pub use platform::{Advice, Identity, ServerProcesses, Severity, TargetFacts};
+pub use profile::{CpuKind, CpuProfile, DatabaseIn, Frame, ProcessShare, Profile, StackNode, SymbolShare};
 pub use record::{RunRecord, SCHEMA_VERSION, Status};
 pub use reported::{Reported, ReportedEvent, ReportedLoad};
 pub use repository::{

@@ -19,6 +19,7 @@ use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
 use crate::phase::PhaseStats;
 use crate::platform::TargetFacts;
+use crate::profile::Profile;
 use crate::series::{Series, SeriesPoint};
 use crate::waits::Waits;
 use crate::watched::Watched;
@@ -250,6 +251,9 @@ pub struct RunRecord {
     pub whole: Option<Whole>,
     /// What sessions waited for.
     pub waits: Waits,
+    /// Where the processors' time went; absent where the plan did not ask (`observe.perf`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// The window interval by interval.
     pub series: Series,
     /// What was done in each phase of the plan's schedule, one after the other; empty where it has none.
@@ -296,6 +300,7 @@ impl RunRecord {
             counters: Counters::default(),
             whole: None,
             waits: Waits::Absent { absent: "the source does not tell".into() },
+            profile: None,
             series: Series::default(),
             phases: Vec::new(),
             errors: Vec::new(),

@@ -86,6 +86,40 @@ fn target() -> TargetFacts {
     }
 }
 
+fn profile() -> CpuProfile {
+    let process =
+        ProcessShare { name: "postgres".into(), kind: CpuKind::Database, samples: 990, share_pct: 100.0 };
+    let frame = |name: &str, module: &str, kind| Frame { name: name.into(), module: module.into(), kind };
+    CpuProfile {
+        host: "db1".into(),
+        database: DatabaseIn::Processes,
+        event: "cpu-clock".into(),
+        frequency_hz: 99,
+        seconds: 10.000_123,
+        cpus: 2,
+        samples: 990,
+        idle_samples: 990,
+        weight: 9_999_999_900,
+        covered_pct: Some(100.0),
+        processes: vec![process],
+        symbols: vec![SymbolShare {
+            process: "postgres".into(),
+            process_kind: CpuKind::Database,
+            symbol: "hash_search".into(),
+            module: "/usr/lib/postgresql/bin/postgres".into(),
+            kind: CpuKind::Database,
+            samples: 990,
+            share_pct: 100.0,
+        }],
+        frames: vec![
+            frame("postgres", "", CpuKind::Database),
+            frame("hash_search", "/usr/lib/postgresql/bin/postgres", CpuKind::Database),
+        ],
+        stacks: [0, 1].map(|at| StackNode { depth: at, frame: at, weight: 9_999_999_900 }).to_vec(),
+        ..CpuProfile::default()
+    }
+}
+
 /// A run with everything in it.
 pub(crate) fn full() -> RunRecord {
     let all = OpStats {
@@ -171,6 +205,7 @@ pub(crate) fn full() -> RunRecord {
                 }],
             },
         },
+        profile: Some(Profile::Taken(Box::new(profile()))),
         series: Series { interval_s: 1.0, points: vec![point], full: None },
         errors: vec![error],
         audit: vec![check],

@@ -72,6 +72,8 @@ impl RunRecord {
             counters: own.counters.clone(),
             whole: own.whole.clone(),
             waits: own.waits.clone(),
+            // Of the machine, and so of all targets together.
+            profile: None,
             series: own.series.clone(),
             phases: Vec::new(),
             errors: own.errors.clone(),

@@ -8,6 +8,7 @@ use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
 use crate::grid::{self, Grid, Head};
+use crate::profile::gains_text;
 use crate::result::LEGEND_LINES_MAX;
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
@@ -82,6 +83,10 @@ pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style
         }
     }
     out.push_str(&notes(comparison, style));
+    if let Some(gains) = &comparison.profile {
+        out.push('\n');
+        out.push_str(&gains_text(gains, style));
+    }
     if !gates.is_empty() {
         out.push('\n');
         out.push_str(&gate_table(gates, style));

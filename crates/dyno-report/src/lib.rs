@@ -32,6 +32,7 @@ pub mod markup;
 pub mod phases;
 pub mod plot;
 mod price;
+pub mod profile;
 pub mod report;
 pub mod reported;
 pub mod result;

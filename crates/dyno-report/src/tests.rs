@@ -2,8 +2,9 @@
 
 use dyno_analyze::{fixture, judge};
 use dyno_record::{
-    Advice, AuditCheck, CheckStatus, ErrorTally, Histogram, Metric, Placed, RunRecord, RunSummary, Severity,
-    Status, Unit, WaitTime, Waits, Window,
+    Advice, AuditCheck, CheckStatus, CpuKind, CpuProfile, ErrorTally, Frame, Histogram, Metric, Placed,
+    ProcessShare, Profile, RunRecord, RunSummary, Severity, StackNode, Status, SymbolShare, Unit, WaitTime,
+    Waits, Window,
 };
 use proptest::prelude::*;
 
@@ -47,6 +48,37 @@ fn wide() -> RunRecord {
     record.status = Status::Interrupted;
     record.window.as_mut().unwrap().seconds = 8_640_000.0;
     record
+}
+
+/// A profile in which every text is an attack, and every figure is impossible.
+fn hostile_profile(text: &str) -> CpuProfile {
+    let text = || text.to_owned();
+    let process =
+        ProcessShare { name: text(), kind: CpuKind::Database, samples: u64::MAX / 2, share_pct: f64::NAN };
+    let symbol = SymbolShare {
+        process: text(),
+        process_kind: CpuKind::Database,
+        symbol: text(),
+        module: text(),
+        kind: CpuKind::Kernel,
+        samples: 7,
+        share_pct: 1e9,
+    };
+    CpuProfile {
+        host: text(),
+        event: text(),
+        frequency_hz: u32::MAX,
+        seconds: f64::INFINITY,
+        cpus: u32::MAX,
+        samples: u64::MAX,
+        weight: 10,
+        notes: vec![text()],
+        processes: vec![process; 2],
+        symbols: vec![symbol; 100],
+        frames: vec![Frame { name: text(), module: text(), kind: CpuKind::Other }; 3],
+        stacks: (0..300).map(|at| StackNode { depth: at, frame: at % 5, weight: 10 }).collect(),
+        ..CpuProfile::default()
+    }
 }
 
 /// A record in which every text is an attack.
@@ -93,6 +125,7 @@ fn hostile(text: &str) -> RunRecord {
         events: vec![event; 50],
         company: Default::default(),
     };
+    record.profile = Some(Profile::Taken(Box::new(hostile_profile(&text()))));
     record.metrics.insert(text(), Metric::Value { value: f64::NAN, unit: Unit::Count });
     record.metrics.insert(format!("{}2", text()), Metric::Absent { absent: text() });
     let ops = record.ops.get_mut("commit").unwrap();

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::differ::{Difference, differ};
 use crate::points::{Better, Estimate, Measure, figure};
+use crate::profile::{Gains, gains};
 use crate::whose::{Marked, is_marked, legend, marked};
 use align::Pair;
 use compared::{Column, interval_pct};
@@ -83,6 +84,10 @@ pub struct Comparison {
     pub overall: Vec<Overall>,
     /// Points that only one side has.
     pub alone: Vec<Alone>,
+    /// Which functions took more processor time and which took less; absent where a side has no profile, or there are several
+    /// points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Gains>,
     /// The legend of the mark, where others had part in any of the figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
@@ -121,7 +126,13 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
         at: texts(pair),
         measures: columns.iter().map(|column| column.compared[i].clone()).collect(),
     });
+    // Profiles of different settings have no mean.
+    let profile = match both.as_slice() {
+        [only] => gains(&only.a, &only.b),
+        _ => None,
+    };
     Comparison {
+        profile,
         a: a.name.clone(),
         b: b.name.clone(),
         runs: (records_a.len(), records_b.len()),

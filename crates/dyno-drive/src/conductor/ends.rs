@@ -158,6 +158,7 @@ impl Conductor<'_> {
             }
         }
         self.measured.processors.end(self.job);
+        self.profiler.close();
         self.last_beat_ns = None;
     }
 }

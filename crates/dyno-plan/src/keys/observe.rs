@@ -45,5 +45,12 @@ pub(super) const SECTION: Section = Section {
             .more("Dyno's own counters are read in any case. Other engines have no such reports.")
             .example("statspack")
             .for_servers(),
+        Key::new("observe.perf", Kind::Flag(at!(observe.perf)))
+            .default("false")
+            .doc("Whether `perf` takes a profile of this host's processors over the window: by process, by function, \
+                  and as a flame graph.")
+            .more("Of Linux, and of this host only: where the database runs elsewhere it is a profile of the load's side. A run \
+                   whose profile cannot be taken is measured all the same, and says why there is none.")
+            .example("true"),
     ],
 };

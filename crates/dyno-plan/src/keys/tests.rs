@@ -171,6 +171,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("sweep.order", "random up up-down", "down"),
         ("sweep.seed", "0 18446744073709551615", "18446744073709551616"),
         ("sweep.pause", "0s 24h", "25h"),
+        ("observe.perf", "true false", "yes 1 on"),
         ("target.shared", "true false", "yes 1 TRUE"),
         ("target.password_env", "DYNO_PASSWORD _x1", "1x a-b pass!word"),
         ("target.password_file", "/run/x ~/.secret", "\0"),

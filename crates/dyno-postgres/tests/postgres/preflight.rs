@@ -59,7 +59,7 @@ fn plan(url: &str) -> Plan {
             ops_per_session: None,
             drain: Span(Duration::from_secs(5)),
         },
-        observe: Observe { interval: Span(Duration::from_secs(1)), waits: None, awr: Awr::Off },
+        observe: Observe { interval: Span(Duration::from_secs(1)), waits: None, awr: Awr::Off, perf: false },
         hooks: Default::default(),
         sweep: Default::default(),
     }

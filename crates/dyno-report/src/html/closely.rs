@@ -13,8 +13,9 @@ use crate::phases;
 use crate::report::Report;
 use crate::seen::{Grave, LISTED_MAX, is_grave};
 use crate::text::clean;
-use crate::{beside, learned};
+use crate::{beside, learned, profile};
 
+use super::flame;
 use super::grid::table;
 
 pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
@@ -57,6 +58,17 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
         }
         @if let Some((_, latency)) = timed(record) {
             @if let Some((words, grid)) = band_grid(latency) { h3 { "Service time in bands" } p { (words) "." } (table(&grid, "service time in bands")) }
+        }
+        @if let Some(taken) = record.profile.as_ref() {
+            h3 { "Where the processors' time went" }
+            @for words in profile::words(record) { p { (clean(&words)) } }
+            @if let Some(taken) = taken.taken() {
+                (flame::flame(taken))
+                div class="beside" {
+                    (table(&profile::processes(record, taken, profile::ROWS_OF_PAGE), "processor time by process"))
+                    (table(&profile::symbols(record, taken, profile::ROWS_OF_PAGE), "processor time by function"))
+                }
+            }
         }
         details { summary { "All metrics" } (table(&metrics(record), "metrics")) }
     }

@@ -6,6 +6,7 @@
 
 mod charts;
 mod closely;
+mod flame;
 mod grid;
 mod page;
 mod pages;

@@ -17,7 +17,7 @@ use crate::audit::audit_full;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 use crate::text::{clean, indent, wrap};
-use crate::{beside, calibration_text, learned, phases};
+use crate::{beside, calibration_text, learned, phases, profile};
 
 /// A table of the phases of a schedule, and what it does not show; empty where there are none.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
@@ -60,6 +60,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
             metrics::whose(record, inner),
         ),
         ("waits", waits::waits(record, inner)),
+        (profile::TITLE, profile::profile_text(record, inner)),
         ("errors", platform::errors(record, inner)),
         ("settings", platform::settings(record, inner)),
         ("host", platform::host(record, inner)),

@@ -50,6 +50,7 @@ mod own_sql;
 mod phases;
 mod pooler;
 mod postgres;
+mod profile;
 mod prove;
 mod ready_plans;
 mod ready_workloads;

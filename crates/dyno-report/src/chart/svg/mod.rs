@@ -120,7 +120,7 @@ pub(super) fn draw(chart: &Chart, links: bool) -> Drawn {
 }
 
 /// A coordinate: one decimal, and none where it is none.
-pub(super) fn num(value: f64) -> String {
+pub(crate) fn num(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }

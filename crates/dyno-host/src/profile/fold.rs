@@ -1,0 +1,277 @@
+//! From samples to a profile, in bounded memory.
+
+use dyno_record::profile::REST;
+use dyno_record::{CpuKind, CpuProfile, Frame, ProcessShare, StackNode, SymbolShare};
+
+use super::Cut;
+use super::script::{Call, Head, Line, UNKNOWN, line};
+use super::tables::{Frames, Sums};
+use super::tree::Tree;
+
+/// Nodes of the tree while samples are read, and in the profile.
+const NODES_MAX: usize = 100_000;
+const NODES_KEPT: usize = 2_500;
+/// Share of the whole below which a call is too small for a profile.
+const PART_MIN: u64 = 2_000;
+/// Functions and processes that a profile names at most.
+const SYMBOLS_KEPT: usize = 200;
+const PROCESSES_KEPT: usize = 100;
+/// Functions of a stack that are read at most; `perf` keeps 127 unless it is told otherwise.
+const DEPTH_MAX: usize = 512;
+
+/// More than one sample can stand for: a quarter of an hour.
+const PERIOD_MAX: u64 = 1_000_000_000_000;
+
+/// The kernel's functions that a hardware interrupt or what it left to do goes through: what an idle processor does in them is
+/// work.
+const INTERRUPTS: [&str; 9] = [
+    "asm_common_interrupt",
+    "asm_sysvec_",
+    "common_interrupt",
+    "handle_softirqs",
+    "__do_softirq",
+    "irq_exit",
+    "do_IRQ",
+    "el1_irq",
+    "el1_interrupt",
+];
+/// The thread that is running where nothing else is, as the kernel calls it, and what its interrupts are called here.
+const IDLE_PID: i64 = 0;
+const IN_IDLE: &str = "(interrupts)";
+
+/// What is known of a process.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Who {
+    /// What its program calls itself.
+    pub(super) name: String,
+    /// Whose it is.
+    pub(super) kind: CpuKind,
+}
+
+/// Adds samples up.
+pub(super) struct Fold<'a> {
+    cut: Cut,
+    /// Who a process with this number is, whose thread calls itself so.
+    who: &'a dyn Fn(i64, &str) -> Who,
+    frames: Frames,
+    tree: Tree,
+    processes: Sums<u32>,
+    symbols: Sums<(u32, u32)>,
+    /// The sample that is being read, if it counts; and its functions, the innermost first.
+    head: Option<(Who, i64, String, u64)>,
+    calls: Vec<u32>,
+    in_interrupt: bool,
+    event: String,
+    samples: u64,
+    weight: u64,
+    idle: u64,
+    lost: u64,
+    /// Samples, and kernel functions without a name.
+    unnamed_kernel: (u64, u64),
+}
+
+impl<'a> Fold<'a> {
+    pub(super) fn new(cut: Cut, who: &'a dyn Fn(i64, &str) -> Who) -> Self {
+        Self {
+            cut,
+            who,
+            frames: Frames::default(),
+            tree: Tree::new(NODES_MAX),
+            processes: Sums::default(),
+            symbols: Sums::default(),
+            head: None,
+            calls: Vec::new(),
+            in_interrupt: false,
+            event: String::new(),
+            samples: 0,
+            weight: 0,
+            idle: 0,
+            lost: 0,
+            unnamed_kernel: (0, 0),
+        }
+    }
+
+    /// Takes the next line.
+    pub(super) fn line(&mut self, text: &str) {
+        match line(text) {
+            Line::Head(head) => {
+                self.end_sample();
+                self.begin_sample(&head);
+            }
+            Line::Call(call) if self.head.is_some() => self.call(&call),
+            Line::Lost(lost) => self.lost = self.lost.saturating_add(lost),
+            Line::Empty => self.end_sample(),
+            Line::Call(_) | Line::Other => {}
+        }
+    }
+
+    fn begin_sample(&mut self, head: &Head<'_>) {
+        if !(self.cut.begin_ns..self.cut.end_ns).contains(&head.time_ns) {
+            return;
+        }
+        if self.event.is_empty() {
+            // `cycles:ppp` is `cycles`, as exactly as the hardware can.
+            head.event.split(':').next().unwrap_or_default().clone_into(&mut self.event);
+        }
+        let mut who = (self.who)(head.pid, head.thread);
+        if who.kind == CpuKind::Kernel {
+            // There is one for each kind of work on each processor.
+            who.name = plain(&who.name).to_owned();
+        }
+        self.head = Some((who, head.pid, plain(head.thread).to_owned(), head.period.clamp(1, PERIOD_MAX)));
+        self.calls.clear();
+        self.in_interrupt = false;
+    }
+
+    fn call(&mut self, call: &Call<'_>) {
+        let Some((who, ..)) = self.head.as_ref().filter(|_| self.calls.len() < DEPTH_MAX) else { return };
+        let of_kernel = is_kernel(call.module);
+        let kind = if of_kernel { CpuKind::Kernel } else { who.kind };
+        self.in_interrupt |= of_kernel && INTERRUPTS.iter().any(|name| call.symbol.starts_with(name));
+        if of_kernel {
+            self.unnamed_kernel.0 += 1;
+            self.unnamed_kernel.1 += u64::from(call.symbol == UNKNOWN);
+        }
+        let place = self.frames.place(call.symbol, call.module, kind);
+        self.calls.push(place);
+    }
+
+    fn end_sample(&mut self) {
+        let Some((who, pid, thread, weight)) = self.head.take() else { return };
+        if pid == IDLE_PID && !self.in_interrupt {
+            self.idle += 1;
+            return;
+        }
+        let name = if pid == IDLE_PID { IN_IDLE } else { &who.name };
+        let kind = if pid == IDLE_PID { CpuKind::Kernel } else { who.kind };
+        self.samples += 1;
+        self.weight = self.weight.saturating_add(weight);
+        let process = self.frames.place(name, "", kind);
+        self.processes.add(process, weight);
+        if self.calls.is_empty() {
+            self.calls.push(self.frames.place(UNKNOWN, UNKNOWN, kind));
+        }
+        self.symbols.add((process, self.calls[0]), weight);
+        // Where a compiler left out frame pointers a stack ends in addresses of nothing.
+        let is_nothing = |frames: &Frames, place: u32| {
+            let Frame { name, module, .. } = frames.get(place);
+            name == UNKNOWN && module == UNKNOWN
+        };
+        while self.calls.len() > 1 && is_nothing(&self.frames, self.calls[self.calls.len() - 1]) {
+            self.calls.pop();
+        }
+        if pid != IDLE_PID && thread != *name && !thread.is_empty() {
+            self.calls.push(self.frames.place(&thread, "", kind));
+        }
+        self.calls.push(process);
+        self.calls.reverse();
+        self.tree.add(&self.calls, weight);
+        self.calls.clear();
+    }
+
+    /// The profile of `cpus` processors that were asked for so many samples a second; the host's name is for the caller to
+    /// fill in. An error in words where the samples tell too little.
+    pub(super) fn into_profile(mut self, frequency_hz: u32, cpus: u32) -> Result<CpuProfile, String> {
+        self.end_sample();
+        let seconds = self.cut.seconds();
+        if self.samples == 0 {
+            return Err(format!(
+                "perf has no sample of a processor at work in the {seconds:.1} s of the window"
+            ));
+        }
+        self.tree.prune(NODES_KEPT.min(self.tree.larger_than(self.weight / PART_MIN)));
+        let (processes, other_processes) = self.processes.largest(PROCESSES_KEPT);
+        let (symbols, other_symbols) = self.symbols.largest(SYMBOLS_KEPT);
+        let processes = processes.into_iter().map(|(place, sum)| {
+            let Frame { name, kind, .. } = self.frames.get(place).clone();
+            ProcessShare { name, kind, samples: sum.samples, share_pct: sum.share_pct(self.weight) }
+        });
+        let rest = other_processes.map(|sum| ProcessShare {
+            name: REST.into(),
+            samples: sum.samples,
+            share_pct: sum.share_pct(self.weight),
+            ..ProcessShare::default()
+        });
+        let processes = processes.chain(rest).collect();
+        let symbols = symbols.into_iter().map(|((process, place), sum)| {
+            let Frame { name, module, kind } = self.frames.get(place).clone();
+            SymbolShare {
+                process: self.frames.get(process).name.clone(),
+                process_kind: self.frames.get(process).kind,
+                symbol: name,
+                module,
+                kind,
+                samples: sum.samples,
+                share_pct: sum.share_pct(self.weight),
+            }
+        });
+        let rest = other_symbols.map(|sum| SymbolShare {
+            symbol: REST.into(),
+            samples: sum.samples,
+            share_pct: sum.share_pct(self.weight),
+            ..SymbolShare::default()
+        });
+        let symbols = symbols.chain(rest).collect();
+        let (frames, stacks) = self.stacks();
+        let is_clock = self.event == "cpu-clock";
+        let due = f64::from(cpus) * seconds * f64::from(frequency_hz);
+        let there = (self.samples + self.idle) as f64;
+        let mut profile = CpuProfile {
+            frequency_hz,
+            seconds,
+            cpus,
+            samples: self.samples,
+            idle_samples: self.idle,
+            lost: self.lost,
+            weight: self.weight,
+            covered_pct: (is_clock && due > 0.0).then(|| 100.0 * there / due),
+            processes,
+            symbols,
+            frames,
+            stacks,
+            merged_pct: 100.0 * self.tree.merged() as f64 / self.weight as f64,
+            event: self.event,
+            ..CpuProfile::default()
+        };
+        if self.unnamed_kernel.0 > 0 && self.unnamed_kernel.1 * 2 > self.unnamed_kernel.0 {
+            profile.notes.push(
+                "the kernel hides the names of its functions: `sysctl kernel.kptr_restrict=0`, as root, shows them".into(),
+            );
+        }
+        Ok(profile)
+    }
+
+    /// The tree, with those frames only that are in it.
+    fn stacks(&self) -> (Vec<Frame>, Vec<StackNode>) {
+        let mut frames = Vec::new();
+        let mut moved = std::collections::HashMap::new();
+        let mut stacks = self.tree.nodes(&mut |place| {
+            *moved.entry(place).or_insert_with(|| {
+                frames.push(self.frames.get(place).clone());
+                frames.len() as u32 - 1
+            })
+        });
+        if self.tree.rest() > 0 {
+            stacks.push(StackNode { depth: 0, frame: frames.len() as u32, weight: self.tree.rest() });
+            frames.push(Frame { name: REST.into(), ..Frame::default() });
+        }
+        (frames, stacks)
+    }
+}
+
+/// Whether a module is the kernel's: `[kernel.kallsyms]`, `[nf_tables]`, `[guest.kernel.kallsyms]`, or a file of a module.
+fn is_kernel(module: &str) -> bool {
+    const OF_PROGRAMS: [&str; 6] = ["[vdso]", "[vsyscall]", "[heap]", "[stack]", "[anon]", UNKNOWN];
+    let in_brackets = module.starts_with('[') && !OF_PROGRAMS.contains(&module);
+    in_brackets || module.contains(".ko") || module.ends_with("/vmlinux")
+}
+
+/// A thread's name without the number that tells it from others of its kind: `kworker/0:1-events` is `kworker`.
+fn plain(thread: &str) -> &str {
+    let head = thread.split('/').next().filter(|head| head.starts_with("kworker")).unwrap_or(thread);
+    let head = head.trim_end_matches(|c: char| c.is_ascii_digit());
+    match head.trim_end_matches(['-', '_', ':', '/', '#', '.', ' ']) {
+        "" => thread,
+        plain => plain,
+    }
+}

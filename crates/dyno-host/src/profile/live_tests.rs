@@ -1,0 +1,119 @@
+//! On this machine, where it lets us.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use dyno_record::{CpuKind, CpuProfile};
+
+use super::{Cut, Perf, monotonic_ns};
+use crate::processors::ProcessTimes;
+
+const HZ: u32 = 199;
+
+/// A profiler, or why there cannot be one here.
+fn perf() -> Option<Perf> {
+    match Perf::start(HZ) {
+        Ok(perf) => Some(perf),
+        Err(reason) if std::env::var_os("DYNO_TEST_REQUIRE_ALL").is_none() => {
+            eprintln!("skipped: {reason}");
+            None
+        }
+        Err(reason) => panic!("{reason}"),
+    }
+}
+
+/// Works in a thread of this name until it has had `least` of processor time.
+fn work(name: &str, least: Duration) {
+    let work = move || {
+        let had = || {
+            let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        };
+        while had() < least {
+            std::hint::spin_loop();
+        }
+    };
+    std::thread::Builder::new().name(name.into()).spawn(work).unwrap().join().unwrap();
+}
+
+/// Time in threads of this name, in samples.
+fn samples_in(profile: &CpuProfile, thread: &str) -> u64 {
+    let of = profile.stacks.iter().filter(|node| profile.frames[node.frame as usize].name == thread);
+    of.map(|node| node.weight).sum::<u64>() * u64::from(HZ) / 1_000_000_000
+}
+
+#[test]
+fn only_what_ran_inside_is_in_it() {
+    let Some(mut perf) = perf() else { return };
+    let whole_begin_ns = monotonic_ns();
+    perf.enable();
+    // Long enough that it is sampled before, too; whoever did not obey by then would be told as late.
+    work("dyno-before", Duration::from_millis(400));
+    let begin_ns = monotonic_ns();
+    work("dyno-inside", Duration::from_millis(800));
+    let end_ns = monotonic_ns();
+    work("dyno-after", Duration::from_millis(400));
+    let whole_end_ns = monotonic_ns();
+    perf.disable();
+    perf.end(&|| false).unwrap();
+    let now = ProcessTimes::read(&[]).unwrap();
+    let of = |begin_ns, end_ns| perf.profile(Cut { begin_ns, end_ns }, &[&now], &|| false).unwrap();
+    let whole = of(whole_begin_ns, whole_end_ns);
+    for name in ["dyno-before", "dyno-inside", "dyno-after"] {
+        assert!(samples_in(&whole, name) > 0, "{name} was not sampled: {:?}", whole.processes);
+    }
+    let cut = of(begin_ns, end_ns);
+    assert!(samples_in(&cut, "dyno-inside") > 0, "{:?}", cut.processes);
+    assert_eq!((samples_in(&cut, "dyno-before"), samples_in(&cut, "dyno-after")), (0, 0));
+    let own = cut.processes.iter().find(|one| one.kind == CpuKind::Dyno).expect("this program worked");
+    assert!(own.samples > 0);
+    if let Some(covered_pct) = cut.covered_pct {
+        // A clock ticks on every processor, whatever that does: at most one sample more or fewer on each.
+        let due = f64::from(cut.cpus) * cut.seconds * f64::from(HZ);
+        let slack = 100.0 * f64::from(cut.cpus) / due + 1.0;
+        assert!((covered_pct - 100.0).abs() <= slack, "{covered_pct} % of {due} samples");
+    }
+}
+
+#[test]
+fn a_profiler_that_fails_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = |name: &str, script: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Perf::start_as(path.into(), HZ)
+    };
+    let cut = Cut { begin_ns: 0, end_ns: u64::MAX };
+    let nowhere = Perf::start_as(folder.path().join("none").into(), HZ).unwrap_err();
+    assert!(nowhere.contains("linux-perf"), "{nowhere}");
+    let reason = program("refuses", "echo 'Error: no such event' >&2; exit 255").unwrap_err();
+    assert_eq!(reason, "perf cannot take samples: Error: no such event");
+    // One that dies inside the window.
+    let perf = program("dies", "read x; echo ack >&2; echo 'out of luck' >&2; exit 3").unwrap();
+    let ended = AtomicBool::new(false);
+    while !ended.load(Ordering::Relaxed) {
+        ended.store(!is_alive(perf.pid()), Ordering::Relaxed);
+    }
+    let reason = perf.finish(cut, &[], &|| false).unwrap_err();
+    assert!(reason.contains("ended before the window did") && reason.contains("out of luck"), "{reason}");
+    // One whose file is none.
+    let broken = "read x; echo ack >&2; read y; echo ack >&2; echo broken; read z; exit 0";
+    let mut perf = program("breaks", broken).unwrap();
+    perf.enable();
+    let reason = perf.finish(cut, &[], &|| false).unwrap_err();
+    assert!(reason.contains("cannot be read"), "{reason}");
+    // One that never ends, when nobody waits any more.
+    let perf = program("hangs", "read x; echo ack >&2; exec sleep 600").unwrap();
+    let pid = perf.pid();
+    let reason = perf.finish(cut, &[], &|| true).unwrap_err();
+    assert!(reason.contains("stopped"), "{reason}");
+    assert!(!is_alive(pid), "it was left behind");
+}
+
+/// Whether a process is there and no zombie.
+fn is_alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}

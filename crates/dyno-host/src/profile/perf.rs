@@ -1,0 +1,255 @@
+//! `perf record` as a child: started with its events off, switched on and off by words, ended by its number.
+//!
+//! Nothing is left of it however this program ends: its file has no name, and what it runs ("until this ends, sample") ends
+//! when a pipe of this program is closed, which the kernel does where this program cannot.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dyno_record::CpuProfile;
+
+use super::read::{self, Known};
+use super::refused::{self, NOT_INSTALLED};
+use super::{Cut, cpus_online, monotonic_ns};
+use crate::processors::ProcessTimes;
+
+/// The largest file of samples.
+const FILE_MAX: &str = "256M";
+/// How long `perf` may take to open its events on all processors.
+const READY_MAX: Duration = Duration::from_secs(10);
+/// How long it may take to end: it closes its events one after the other.
+const END_MAX: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_millis(10);
+/// How much of what it says is kept.
+const SAID_MAX: u64 = 64 << 10;
+/// A profile that lacks more of its samples than this is none, %.
+const MISSING_PCT_MAX: f64 = 10.0;
+/// One that lacks more than this says so, %.
+const MISSING_PCT_SAID: f64 = 1.0;
+
+/// A `perf record` of all processors. Dropped, it is ended.
+#[derive(Debug)]
+pub struct Perf {
+    child: Child,
+    control: ChildStdin,
+    data: File,
+    /// When it obeyed each word.
+    obeyed: Receiver<u64>,
+    said: Arc<Mutex<String>>,
+    frequency_hz: u32,
+    /// Closed when this value goes, or this program.
+    _alive: (PipeReader, PipeWriter),
+}
+
+impl Perf {
+    /// Starts it and waits, ten seconds at most, until it could take samples; it takes none yet.
+    ///
+    /// # Errors
+    /// Why it cannot, in words, and what helps: it is not installed, too old, or may not.
+    pub fn start(frequency_hz: u32) -> Result<Self, String> {
+        Self::start_as("perf".into(), frequency_hz)
+    }
+
+    pub(super) fn start_as(program: OsString, frequency_hz: u32) -> Result<Self, String> {
+        let wrong = |error: std::io::Error| format!("perf cannot be started: {error}");
+        let data = unnamed_file().map_err(|error| {
+            format!("no file for perf's samples in {}: {error}", std::env::temp_dir().display())
+        })?;
+        let alive = std::io::pipe().map_err(wrong)?;
+        let until = format!("/proc/{}/fd/{}", std::process::id(), alive.0.as_raw_fd());
+        let frequency = frequency_hz.to_string();
+        let mut command = quiet(Command::new(program));
+        command.args(["record", "-a", "-g", "-e", "cycles", "-F", &frequency, "-k", "CLOCK_MONOTONIC"]);
+        command.args(["-N", "-B", "-D", "-1", "--control", "fd:0,2", "--max-size", FILE_MAX]);
+        command.args(["-o", "/proc/self/fd/1", "--", "cat", &until]);
+        // Ctrl-C is this program's to hear: it ends the run, and then its children.
+        command.process_group(0).stdin(Stdio::piped()).stderr(Stdio::piped());
+        command.stdout(data.try_clone().map_err(wrong)?);
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => NOT_INSTALLED.to_owned(),
+            _ => wrong(error),
+        })?;
+        let pipes = child.stdin.take().zip(child.stderr.take());
+        let (control, stderr) = pipes.ok_or("perf has no pipes")?;
+        let said = Arc::new(Mutex::new(String::new()));
+        let (tell, obeyed) = channel();
+        let keep = Arc::clone(&said);
+        let listener = move || {
+            listen(stderr, &keep, |at_ns| {
+                // Nobody may want to know any more.
+                let _ = tell.send(at_ns);
+            });
+        };
+        let mut perf = Self { child, control, data, obeyed, said, frequency_hz, _alive: alive };
+        std::thread::Builder::new().name("dyno-perf".into()).spawn(listener).map_err(wrong)?;
+        perf.say("ping");
+        match perf.obeyed.recv_timeout(READY_MAX) {
+            Ok(_) => Ok(perf),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(format!("perf was not ready within {} s", READY_MAX.as_secs()))
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                // It has closed its mouth, so it ends.
+                let _ = perf.child.wait();
+                Err(refused::reason(&perf.said()))
+            }
+        }
+    }
+
+    /// The number of its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Lets it take samples; does not wait until it does.
+    pub fn enable(&mut self) {
+        self.say("enable");
+    }
+
+    /// Lets it take no more; does not wait.
+    pub fn disable(&mut self) {
+        self.say("disable");
+    }
+
+    fn say(&mut self, word: &str) {
+        // One that has ended shows at the end.
+        let _ = writeln!(self.control, "{word}").and_then(|()| self.control.flush());
+    }
+
+    fn said(&self) -> String {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ends it and adds up what it sampled inside `cut`. `processes` tell whose processes were, the later readings before the
+    /// earlier ones; `stopped` whether nobody wants to know any more.
+    ///
+    /// # Errors
+    /// Why there is no profile, in words: it ended early, its file cannot be read, or too much of the interval is missing.
+    pub fn finish(
+        mut self,
+        cut: Cut,
+        processes: &[&ProcessTimes],
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<CpuProfile, String> {
+        self.end(stopped)?;
+        let enabled_ns = self.obeyed.try_iter().next().ok_or("perf was never switched on")?;
+        let mut profile = self.profile(cut, processes, stopped)?;
+        let missing_pct = missing_pct(&profile, cut, enabled_ns);
+        if missing_pct > MISSING_PCT_MAX {
+            return Err(format!(
+                "perf's samples lack {missing_pct:.0} % of the window: the machine was too busy for it"
+            ));
+        }
+        if missing_pct >= MISSING_PCT_SAID {
+            profile.notes.push(format!("{missing_pct:.1} % of the samples are missing"));
+        }
+        Ok(profile)
+    }
+
+    /// Ends it, and waits until its file is whole.
+    pub(super) fn end(&mut self, stopped: &dyn Fn() -> bool) -> Result<(), String> {
+        let early = self.child.try_wait().ok().flatten();
+        self.say("stop");
+        let until = Instant::now() + END_MAX;
+        while early.is_none() && matches!(self.child.try_wait(), Ok(None)) {
+            if stopped() {
+                return Err("the run was stopped before perf's samples were read".into());
+            }
+            if Instant::now() >= until {
+                return Err(format!("perf did not end within {} s", END_MAX.as_secs()));
+            }
+            std::thread::park_timeout(LOOK);
+        }
+        let Some(status) = early else { return Ok(()) };
+        let said = self.said();
+        Err(match said.contains("size limit reached") {
+            true => {
+                format!(
+                    "perf's samples filled {FILE_MAX} before the window's end: the run is too long for it"
+                )
+            }
+            false => format!("perf ended before the window did ({status}): {}", refused::reason(&said)),
+        })
+    }
+
+    /// What its file tells of `cut`; it has ended.
+    pub(super) fn profile(
+        &self,
+        cut: Cut,
+        processes: &[&ProcessTimes],
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<CpuProfile, String> {
+        let known = Known { perf: self.pid(), processes };
+        let cpus = cpus_online().ok_or("this machine does not tell how many processors it has")?;
+        let data = self.data.try_clone().map_err(|error| format!("perf's file: {error}"))?;
+        read::profile(data, cut, &known, (self.frequency_hz, cpus), stopped)
+    }
+}
+
+/// Share of the samples that there must have been and are not there, %.
+fn missing_pct(profile: &CpuProfile, cut: Cut, enabled_ns: u64) -> f64 {
+    let all = (profile.samples + profile.idle_samples).saturating_add(profile.lost).max(1);
+    let lost = 100.0 * profile.lost as f64 / all as f64;
+    let window_ns = cut.end_ns.saturating_sub(cut.begin_ns).max(1);
+    let late = 100.0 * enabled_ns.saturating_sub(cut.begin_ns) as f64 / window_ns as f64;
+    let uncovered = profile.covered_pct.map_or(0.0, |covered| 100.0 - covered);
+    lost.max(late).max(uncovered)
+}
+
+impl Drop for Perf {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// A command that nobody's settings change, and that asks no server for symbols.
+pub(super) fn quiet(mut command: Command) -> Command {
+    command.env("PERF_CONFIG", "/dev/null").env("LC_ALL", "C").env_remove("DEBUGINFOD_URLS");
+    command
+}
+
+/// A file without a name, for this user only.
+fn unnamed_file() -> std::io::Result<File> {
+    let name = format!("dyno-perf-{}-{}", std::process::id(), monotonic_ns());
+    let path = std::env::temp_dir().join(name);
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+/// Hears what `perf` says until it ends: `obeyed` is told when it has, and the rest is kept.
+fn listen(stderr: ChildStderr, keep: &Mutex<String>, obeyed: impl Fn(u64)) {
+    let mut lines = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match lines.by_ref().take(SAID_MAX).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_matches(['\0', '\n', ' ']);
+        match text {
+            "ack" => obeyed(monotonic_ns()),
+            "Events enabled" | "Events disabled" => {}
+            _ => {
+                let mut said = keep.lock().unwrap_or_else(PoisonError::into_inner);
+                if (said.len() + text.len()) as u64 <= SAID_MAX {
+                    said.push_str(text);
+                    said.push('\n');
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+use dyno_record::profile::REST;
+use dyno_record::{CpuKind, CpuProfile};
+use proptest::prelude::*;
+
+use super::Cut;
+use super::fold::{Fold, Who};
+use super::read::lines;
+use super::script::{Call, Head, Line, line};
+use super::tree::Tree;
+
+/// What `perf script` 6.1 wrote on Linux 6.18, without all but a few samples.
+const SAMPLE: &str = include_str!("sample.txt");
+const ALL: Cut = Cut { begin_ns: 0, end_ns: u64::MAX };
+
+fn who(_: i64, thread: &str) -> Who {
+    let kind = if thread == "dd" { CpuKind::Database } else { CpuKind::Other };
+    Who { name: thread.into(), kind }
+}
+
+fn fold(text: &str, cut: Cut) -> Result<CpuProfile, String> {
+    let mut fold = Fold::new(cut, &who);
+    lines(text.as_bytes(), &mut |line| fold.line(line)).unwrap();
+    fold.into_profile(99, 2)
+}
+
+/// The shares of both tables add up to the whole, and so do the programs of the tree; nobody has more than its caller.
+fn adds_up(profile: &CpuProfile) {
+    let processes: f64 = profile.processes.iter().map(|one| one.share_pct).sum();
+    let symbols: f64 = profile.symbols.iter().map(|one| one.share_pct).sum();
+    assert!((processes - 100.0).abs() < 1e-6 && (symbols - 100.0).abs() < 1e-6, "{processes} {symbols}");
+    assert_eq!(profile.processes.iter().map(|one| one.samples).sum::<u64>(), profile.samples);
+    assert_eq!(profile.symbols.iter().map(|one| one.samples).sum::<u64>(), profile.samples);
+    let programs = profile.stacks.iter().filter(|node| node.depth == 0);
+    assert_eq!(programs.map(|node| node.weight).sum::<u64>(), profile.weight);
+    let mut above: Vec<u64> = Vec::new();
+    for node in &profile.stacks {
+        assert!(node.depth as usize <= above.len(), "a node has no caller");
+        above.truncate(node.depth as usize);
+        if let Some(left) = above.last_mut() {
+            *left = left.checked_sub(node.weight).expect("what was called takes longer than its caller");
+        }
+        above.push(node.weight);
+        assert!((node.frame as usize) < profile.frames.len());
+    }
+}
+
+#[test]
+fn real_samples_are_added_up() {
+    let profile = fold(SAMPLE, ALL).unwrap();
+    adds_up(&profile);
+    assert_eq!(profile.event, "cpu-clock");
+    assert_eq!((profile.samples, profile.idle_samples, profile.lost), (9, 2, 25));
+    assert_eq!(profile.weight, 9 * 10_101_010);
+    let processes: Vec<_> = profile.processes.iter().map(|one| (one.name.as_str(), one.samples)).collect();
+    assert_eq!(processes, [("dd", 5), ("python3", 4)]);
+    let first = &profile.symbols[0];
+    assert_eq!((first.process.as_str(), first.symbol.as_str()), ("dd", "copy_folio_from_iter_atomic"));
+    assert_eq!((first.module.as_str(), first.kind), ("[kernel.kallsyms]", CpuKind::Kernel));
+    let paths: Vec<_> = profile.stacks[..4]
+        .iter()
+        .map(|node| (node.depth, profile.frames[node.frame as usize].name.as_str(), node.weight / 10_101_010))
+        .collect();
+    assert_eq!(
+        paths,
+        [
+            (0, "dd", 5),
+            (1, "__GI___libc_write", 4),
+            (2, "entry_SYSCALL_64_after_hwframe", 4),
+            (3, "do_syscall_64", 4)
+        ]
+    );
+    // What a compiler without frame pointers leaves at the outer end is nothing.
+    assert!(!profile.frames.iter().any(|frame| frame.name == "[unknown]"), "{:?}", profile.frames);
+    assert_eq!(profile.merged_pct, 0.0);
+}
+
+#[test]
+fn samples_are_cut_to_the_nanosecond() {
+    let at = 37_095_300_917_757;
+    let idle_at = |begin_ns, end_ns| {
+        let busy = 37_095_301_004_772;
+        let profile = fold(SAMPLE, Cut { begin_ns, end_ns: busy + 1 }).unwrap();
+        assert_eq!(profile.samples, 1);
+        let none = fold(SAMPLE, Cut { begin_ns, end_ns });
+        (profile.idle_samples, none.err())
+    };
+    let (inside, none) = idle_at(at, 37_095_301_004_772);
+    assert_eq!(inside, 1, "the first nanosecond belongs to it");
+    assert!(none.unwrap().contains("no sample of a processor at work"), "the end does not");
+    assert_eq!(idle_at(at + 1, at + 2).0, 0);
+}
+
+#[test]
+fn an_idle_processor_works_when_it_is_interrupted() {
+    let text = "swapper 0/0 [000] 1.000000001: 5 cpu-clock:pppH: \n\
+                \tffff net_rx_action ([kernel.kallsyms])\n\
+                \tffff handle_softirqs ([kernel.kallsyms])\n\
+                \tffff default_idle ([kernel.kallsyms])\n\n\
+                swapper 0/0 [000] 1.000000002: 5 cpu-clock:pppH: \n\
+                \tffff default_idle ([kernel.kallsyms])\n\n\
+                kworker/0:1-events 33/33 [000] 1.000000003: 5 cpu-clock:pppH: \n\n";
+    let profile = fold(text, ALL).unwrap();
+    adds_up(&profile);
+    assert_eq!((profile.samples, profile.idle_samples), (2, 1));
+    assert_eq!(profile.event, "cpu-clock");
+    let names: Vec<_> = profile.processes.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["(interrupts)", "kworker/0:1-events"]);
+    assert!(profile.frames.iter().any(|frame| frame.name == "kworker"), "{:?}", profile.frames);
+    assert_eq!(profile.symbols[1].symbol, "[unknown]", "a sample without a stack");
+}
+
+#[test]
+fn names_may_hold_anything() {
+    let head = |text| match line(text) {
+        Line::Head(Head { thread, pid, time_ns, period, event }) => {
+            Some((thread.to_owned(), pid, time_ns, period, event.to_owned()))
+        }
+        _ => None,
+    };
+    let hostile = "a 1/2 [000] 1.0: 5 cycles: 77/78 [003] 12.5:  9 cycles:ppp: ";
+    let want = ("a 1/2 [000] 1.0: 5 cycles:".to_owned(), 77, 12_500_000_000, 9, "cycles:ppp".to_owned());
+    assert_eq!(head(hostile), Some(want));
+    assert_eq!(head(":-1 -1/-1 [000] 1.5: 1 cycles:").unwrap().1, -1);
+    assert_eq!(head("a 1/2 [000] 99999999999999999999.5: 1 cycles:"), None);
+    let call = |text| match line(text) {
+        Line::Call(Call { symbol, module }) => Some((symbol.to_owned(), module.to_owned())),
+        _ => None,
+    };
+    let of = |symbol: &str, module: &str| Some((symbol.to_owned(), module.to_owned()));
+    assert_eq!(call("\t  7f f(int, char (*)(x)) (/usr/a b.so)"), of("f(int, char (*)(x))", "/usr/a b.so"));
+    assert_eq!(call("\t7f g (/memfd:x (deleted))"), of("g", "/memfd:x"));
+    assert_eq!(call("\t7f [unknown] ([unknown])"), of("[unknown]", "[unknown]"));
+    assert_eq!(call("\t7f  (/bin/x)"), of("[unknown]", "/bin/x"));
+    assert_eq!(call("\tnot an address (x)"), None);
+    assert_eq!(head("PERF_RECORD_LOST lost 7 1/1 [0] 1.5: 1 cycles:").unwrap().0, "PERF_RECORD_LOST lost 7");
+    assert_eq!(line("sh 1/1 [001] 6.329465: PERF_RECORD_LOST lost 25"), Line::Lost(25));
+}
+
+#[test]
+fn a_line_that_never_ends_is_cut() {
+    let mut text = SAMPLE.to_owned();
+    text.insert_str(0, &format!("{}\n", "x".repeat(1 << 20)));
+    assert_eq!(fold(&text, ALL).unwrap().samples, 9);
+    let mut count = 0;
+    lines(text.as_bytes(), &mut |line| {
+        count += 1;
+        assert!(line.len() <= 64 << 10);
+    })
+    .unwrap();
+    assert_eq!(count, text.lines().count());
+}
+
+#[test]
+fn a_tree_stays_small_and_keeps_its_sum() {
+    let mut tree = Tree::new(1_000);
+    let mut sum = 0;
+    for i in 0..20_000u32 {
+        let weight = if i % 2 == 0 { 1_000 } else { 1 };
+        sum += weight;
+        // One deep and hot way, and one of its own for each of the others, in programs of their own at last.
+        let program = if i < 15_000 { 0 } else { i };
+        let own = [program, 1, 2, 3 + i];
+        tree.add(if i % 2 == 0 { &[0, 1, 2, 2] } else { &own }, weight);
+        assert!(tree.nodes(&mut |frame| frame).len() <= 1_004);
+    }
+    tree.prune(5);
+    let nodes = tree.nodes(&mut |frame| frame);
+    let programs: u64 = nodes.iter().filter(|node| node.depth == 0).map(|node| node.weight).sum();
+    assert_eq!(programs + tree.rest(), sum);
+    let deepest = nodes.iter().filter(|node| node.depth == 3).map(|node| node.weight).max();
+    assert_eq!(deepest, Some(10_000_000), "what is large is whole: {nodes:?}");
+    assert!(tree.merged() > 0 && tree.merged() + tree.rest() <= 10_000, "{} {}", tree.merged(), tree.rest());
+}
+
+#[test]
+fn many_names_end_in_others() {
+    let mut text = String::new();
+    for i in 0..60_000 {
+        text.push_str(&format!("p{} 5/5 [000] 1.5: 1 cycles:\n\t7f s{i} (/bin/x)\n\n", i % 300));
+    }
+    let profile = fold(&text, ALL).unwrap();
+    adds_up(&profile);
+    assert_eq!((profile.symbols.len(), profile.processes.len()), (201, 101));
+    assert_eq!((profile.symbols[200].symbol.as_str(), profile.processes[100].name.as_str()), (REST, REST));
+    assert!(profile.stacks.len() <= 2_501, "{}", profile.stacks.len());
+    assert!(profile.merged_pct > 50.0, "{}", profile.merged_pct);
+    assert_eq!(profile.covered_pct, None, "how many there must be is known of a clock only");
+}
+
+#[test]
+fn names_that_the_kernel_hides_are_told() {
+    let text = "dd 5/5 [000] 1.5: 1 cycles:\n\t7f [unknown] ([kernel.kallsyms])\n\t7f x (/bin/dd)\n\n";
+    assert!(fold(text, ALL).unwrap().notes[0].contains("kernel.kptr_restrict"));
+    assert_eq!(fold(SAMPLE, ALL).unwrap().notes, Vec::<String>::new());
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(
+        parts in proptest::collection::vec(
+            prop_oneof![
+                "\\PC{0,40}",
+                Just("\n".to_owned()),
+                Just("\t7f f (/bin/x)\n".to_owned()),
+                Just("x 1/1 [000] 1.5: 18446744073709551615 cycles:\n".to_owned()),
+                Just("y 0/0 [001] 2.000000001: 3 cpu-clock:\n".to_owned()),
+                Just("z 1/1 [0] 3.5: PERF_RECORD_LOST lost 18446744073709551615\n".to_owned()),
+            ],
+            0..60,
+        )
+    ) {
+        let _ = fold(&parts.concat(), ALL);
+    }
+
+    #[test]
+    fn a_text_that_is_cut_anywhere_adds_up(at in 0..SAMPLE.len()) {
+        if let Ok(profile) = fold(SAMPLE.get(..at).unwrap_or_default(), ALL) {
+            adds_up(&profile);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A profile of the processors over the window: taken, read, compared, and left out with its reason.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+
+use crate::common::{Desk, assert_fits_schema, until};
+use dyno_testbed::Postgres;
+
+const RUN: [&str; 11] = [
+    "run",
+    "--set",
+    "data.scale=500 blocks",
+    "--set",
+    "workload.work_unit=8",
+    "--set",
+    "run.warmup=200ms",
+    "--set",
+    "run.time=2s",
+    "--set",
+    "observe.perf=true",
+];
+
+fn load(desk: &Desk, url: &str) {
+    let load = desk.dyno(&["load", "--set", "data.scale=500 blocks", "--target", url]);
+    assert_eq!(load.code, 0, "{load:#?}");
+}
+
+fn sqlite(desk: &Desk) -> String {
+    let url = format!("sqlite:{}", desk.file("a.db").display());
+    load(desk, &url);
+    url
+}
+
+/// The record of a run with a profile, or nothing where this machine lets nobody take one.
+fn profiled(desk: &Desk, url: &str) -> Option<Value> {
+    let (code, record) = desk.json(&[&RUN[..], &["--target", url]].concat());
+    assert_eq!((code, record["status"].as_str()), (0, Some("valid")), "{record:#?}");
+    assert_fits_schema(&record);
+    match record["profile"]["absent"].as_str() {
+        None => Some(record),
+        Some(reason) if std::env::var_os("DYNO_TEST_REQUIRE_ALL").is_none() => {
+            eprintln!("skipped: {reason}");
+            None
+        }
+        Some(reason) => panic!("{reason}"),
+    }
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> &'a Vec<Value> {
+    value[name].as_array().unwrap_or_else(|| panic!("no {name}"))
+}
+
+/// Processors were at work as long as the kernel counted, as far as either can tell.
+fn agrees_with_the_kernel(record: &Value) {
+    let profile = &record["profile"];
+    let number = |name: &str| profile[name].as_f64().unwrap_or_else(|| panic!("no {name}"));
+    let counters = &record["hosts"][0]["counters"];
+    let cpu = |name: &str| counters[name].as_f64().unwrap_or(0.0);
+    assert_eq!(profile["seconds"], record["window"]["seconds"], "it is cut to the window");
+    let capacity_s = number("cpus") * number("seconds");
+    let counted_s = cpu("cpu.busy_pct") / 100.0 * capacity_s;
+    let (samples, idle, hz) = (number("samples"), number("idle_samples"), number("frequency_hz"));
+    let sampled_s = match profile["event"].as_str().unwrap() {
+        // What its samples stand for, in ns.
+        "cpu-clock" => number("weight") / 1e9,
+        _ => samples / hz,
+    };
+    // Five standard deviations of a share that is found by so many looks, at most: ours, and the kernel's own at its ticks, of
+    // which there are a hundred a second at least.
+    let off_s = |looks: f64| 5.0 * 0.5 / looks.max(1.0).sqrt() * capacity_s;
+    // The kernel's counters have steps of 10 ms: user and system time of each processor, at either end.
+    let steps_s = 4.0 * number("cpus") * 0.01;
+    // What is not known to be at work or idle: samples that are missing, and what the hypervisor took.
+    let missing_s = (capacity_s - (samples + idle) / hz).abs() + cpu("cpu.steal_pct") / 100.0 * capacity_s;
+    let bound_s = off_s(capacity_s * hz) + off_s(capacity_s * 100.0) + steps_s + missing_s;
+    assert!(
+        (sampled_s - counted_s).abs() <= bound_s,
+        "{sampled_s} s by samples, {counted_s} s by the kernel, ± {bound_s} s: {counters:#}"
+    );
+}
+
+/// Shares of the tables add up to the whole, and the tree's programs to its weight.
+fn adds_up(profile: &Value) {
+    for table in ["processes", "symbols"] {
+        let sum: f64 = list(profile, table).iter().map(|one| one["share_pct"].as_f64().unwrap()).sum();
+        assert!((sum - 100.0).abs() < 1e-6, "{table}: {sum}");
+    }
+    let programs = list(profile, "stacks").iter().filter(|node| node["depth"] == 0);
+    let sum: u64 = programs.map(|node| node["weight"].as_u64().unwrap()).sum();
+    assert_eq!(Some(sum), profile["weight"].as_u64());
+}
+
+#[test]
+fn the_embedded_engine_is_seen_in_this_program() {
+    let desk = Desk::new();
+    let url = sqlite(&desk);
+    let Some(record) = profiled(&desk, &url) else { return };
+    let profile = &record["profile"];
+    agrees_with_the_kernel(&record);
+    adds_up(profile);
+    let own = list(profile, "processes").iter().find(|one| one["kind"] == "dyno").expect("this program");
+    assert_eq!(own["name"], "dyno");
+    let of_engine = |one: &&Value| one["symbol"].as_str().unwrap().starts_with("sqlite3");
+    assert!(list(profile, "symbols").iter().any(|one| of_engine(&one)), "{:#?}", list(profile, "symbols"));
+    // In the terminal, and on the page.
+    let shown = desk.dyno(&["show", "last"]).out;
+    assert!(shown.contains("where the processors' time went") && shown.contains("sqlite3"), "{shown}");
+    assert_eq!(desk.dyno(&["report", "last", "-o", "page.html"]).code, 0);
+    let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
+    assert!(page.contains("flame graph") && page.contains("<title>dyno: "), "no flame graph");
+    // Between two runs, what each function cost; nothing where one of them has no profile.
+    let first = record["id"].as_str().unwrap().to_owned();
+    let second = profiled(&desk, &url).unwrap()["id"].as_str().unwrap().to_owned();
+    let compared = desk.dyno(&["compare", &first, &second]).out;
+    assert!(compared.contains("processor time for each operation"), "{compared}");
+    let (code, without) = desk.json(&[&RUN[..9], &["--target", &url]].concat());
+    assert_eq!((code, without.get("profile")), (0, None), "nobody asked for one");
+    let compared = desk.dyno(&["compare", &first, without["id"].as_str().unwrap()]).out;
+    assert!(!compared.contains("processor time for each operation"), "{compared}");
+}
+
+#[test]
+fn a_server_is_told_from_what_loads_it() {
+    let Some(version) = Postgres::available().last().cloned() else { return };
+    let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), Desk::new());
+    load(&desk, &server.url());
+    let Some(record) = profiled(&desk, &server.url()) else { return };
+    let profile = &record["profile"];
+    agrees_with_the_kernel(&record);
+    adds_up(profile);
+    let of = |kind: &str| list(profile, "processes").iter().find(|one| one["kind"] == kind);
+    assert_eq!(of("database").expect("the server")["name"], "postgres");
+    assert_eq!(of("dyno").expect("this program")["name"], "dyno");
+    let of_server = |one: &&Value| {
+        one["kind"] == "database"
+            && one["module"].as_str().unwrap().ends_with("/postgres")
+            && one["symbol"] != "[unknown]"
+    };
+    assert!(list(profile, "symbols").iter().any(|one| of_server(&one)), "{:#?}", list(profile, "symbols"));
+}
+
+#[test]
+fn a_run_is_valid_without_its_profile() {
+    let desk = Desk::new();
+    let url = sqlite(&desk);
+    let run = |path: &str| {
+        let said = desk.dyno_with(("PATH", path), &[&RUN[..], &["--target", &url, "--json"]].concat());
+        let record: Value =
+            serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
+        assert_eq!((said.code, record["status"].as_str()), (0, Some("valid")));
+        record["profile"]["absent"].as_str().unwrap_or_else(|| panic!("{record:#?}")).to_owned()
+    };
+    let nowhere = run("/nonexistent");
+    assert!(nowhere.contains("linux-perf"), "{nowhere}");
+    // One that dies in the window.
+    desk.write("perf", "#!/bin/sh\nread x\necho ack >&2\nread x\necho 'no luck' >&2\nexit 9\n");
+    std::fs::set_permissions(desk.file("perf"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let died = run(desk.path().to_str().unwrap());
+    assert!(died.contains("ended before the window did") && died.contains("no luck"), "{died}");
+    let shown = desk.dyno(&["show", "last"]).out;
+    assert!(shown.contains("no luck"), "{shown}");
+}
+
+/// The numbers of processes called `perf` that this one has started.
+fn profilers(parent: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_one = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(name, rest)| {
+            name.ends_with("(perf") && rest.split_ascii_whitespace().nth(1) == Some(&parent.to_string())
+        })
+    };
+    numbers.filter(is_one).collect()
+}
+
+#[test]
+fn nothing_is_left_of_the_profiler() {
+    let desk = Desk::new();
+    let url = sqlite(&desk);
+    if profiled(&desk, &url).is_none() {
+        return;
+    }
+    for signal in ["INT", "KILL"] {
+        let mut run = desk.start(&[&RUN[..], &["--target", &url, "--set", "run.time=10m"]].concat());
+        run.until("ops/s");
+        let perf = profilers(run.pid());
+        assert_eq!(perf.len(), 1, "{signal}");
+        // Its file has no name, so nobody has to remove it.
+        let file = std::fs::read_link(format!("/proc/{}/fd/1", perf[0])).unwrap();
+        assert!(file.to_string_lossy().ends_with(" (deleted)"), "{file:?}");
+        run.signal(signal);
+        run.end();
+        until("the profiler's end", || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", perf[0])).unwrap_or_default();
+            !stat.contains("(perf)") || stat.contains(") Z ")
+        });
+    }
+    let (_, record) = desk.json(&["show", "last"]);
+    let record = record.get(0).unwrap_or(&record);
+    assert_eq!(record["status"], "interrupted");
+    assert!(record["profile"]["absent"].as_str().unwrap().contains("stopped"), "{}", record["profile"]);
+}
