@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::server::{on_each_version, on_each_version_with, options, spec, target, target_at};
 use dyno_engine::{Cancel, OpenOptions, Silent, Target, TargetErrorKind};
 use dyno_plan::{
-    Arrivals, Awr, Blocks, Bytes, Commit, Data, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Size, Span,
+    Arrivals, Blocks, Bytes, Commit, Data, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Size, Span,
     Workload,
 };
 use dyno_postgres::connect::ConnectConfig;
@@ -59,7 +59,7 @@ fn plan(url: &str) -> Plan {
             ops_per_session: None,
             drain: Span(Duration::from_secs(5)),
         },
-        observe: Observe { interval: Span(Duration::from_secs(1)), waits: None, awr: Awr::Off, perf: false },
+        observe: Observe { interval: Span(Duration::from_secs(1)), waits: None, ..Observe::default() },
         hooks: Default::default(),
         sweep: Default::default(),
     }
