@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use dyno_record::CpuProfile;
 
-use super::read::{self, Known};
+use super::read::{self, Known, quiet};
 use super::refused::{self, NOT_INSTALLED};
 use super::{Cut, cpus_online, monotonic_ns};
 use crate::processors::ProcessTimes;
@@ -211,12 +211,6 @@ impl Drop for Perf {
             let _ = self.child.wait();
         }
     }
-}
-
-/// A command that nobody's settings change, and that asks no server for symbols.
-pub(super) fn quiet(mut command: Command) -> Command {
-    command.env("PERF_CONFIG", "/dev/null").env("LC_ALL", "C").env_remove("DEBUGINFOD_URLS");
-    command
 }
 
 /// A file without a name, for this user only.

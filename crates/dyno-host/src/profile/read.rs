@@ -10,7 +10,6 @@ use dyno_record::{CpuKind, CpuProfile};
 
 use super::Cut;
 use super::fold::{Fold, Who};
-use super::perf::quiet;
 use super::refused;
 use crate::processors::ProcessTimes;
 
@@ -134,4 +133,10 @@ pub(super) fn lines(mut text: impl BufRead, take: &mut dyn FnMut(&str)) -> std::
         }
         is_rest = !is_end;
     }
+}
+
+/// A command that nobody's settings change, and that asks no server for symbols.
+pub(super) fn quiet(mut command: Command) -> Command {
+    command.env("PERF_CONFIG", "/dev/null").env("LC_ALL", "C").env_remove("DEBUGINFOD_URLS");
+    command
 }
