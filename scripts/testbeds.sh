@@ -22,6 +22,7 @@ ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { want postgresql; want
 [ -e /usr/lib/galera/libgalera_smm.so ] || want galera-4
 command -v rsync >/dev/null 2>&1 || want rsync
 command -v fio >/dev/null 2>&1 || want fio
+command -v perf >/dev/null 2>&1 || want linux-perf
 command -v sysbench >/dev/null 2>&1 || want sysbench
 command -v tmux >/dev/null 2>&1 || want tmux
 ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || want faketime
