@@ -140,7 +140,9 @@ fn a_test_is_limited_by_what_its_best_step_is() {
         (events[0].class, events[0].event) = ("LWLock".into(), "BufferMapping".into());
         events[0].average_sessions = 3.6;
     }
-    let (_, tests) = suite_of(vec![page("a"), page("b")], &[one, four]);
+    let (conclusion, tests) = suite_of(vec![page("a"), page("b")], &[one, four]);
+    let line = "1 of 2 tests have a result, 1 have none; what limits most: latches (1 test)";
+    assert_eq!(conclusion.line, line);
     assert_eq!(tests[0].limited_by.as_deref(), Some("latches"));
     assert_eq!(tests[0].limit.as_ref().map(|limit| limit.by), Some(crate::limited::Component::Latches));
     assert_eq!((&tests[1].limited_by, &tests[1].limit), (&None, &None), "it was not run");
