@@ -3,8 +3,8 @@
 use dyno_record::{CheckStatus, RunRecord};
 
 use super::parts::{
-    CLEARLY_PCT, CLIENT_FULL_PCT, CPU_FULL_PCT, LOG_FULL_PCT, MOSTLY_PCT, QUOTA_FULL_PCT, THROTTLED_PCT,
-    strongest,
+    ALWAYS_THROTTLED, CLEARLY_PCT, CLIENT_FULL_PCT, CPU_FULL_PCT, LOG_FULL_PCT, MOSTLY_PCT, QUOTA_FULL_PCT,
+    THROTTLED_PCT, strongest,
 };
 use super::seen::{Quota, Seen};
 use super::words::{self, Named};
@@ -107,7 +107,11 @@ fn asked_for(seen: &Seen<'_>) -> Option<Named> {
 
 /// A control group that gives no more processor time.
 fn quota(seen: &Seen<'_>) -> Option<Named> {
-    let full = |quota: &Quota| quota.throttled_pct >= THROTTLED_PCT && quota.used_pct >= QUOTA_FULL_PCT;
+    let full = |quota: &Quota| {
+        let (always, least) = ALWAYS_THROTTLED;
+        quota.throttled_pct >= THROTTLED_PCT && quota.used_pct >= QUOTA_FULL_PCT
+            || quota.throttled_pct >= always && quota.used_pct >= least
+    };
     if let Some(quota) = seen.server_quota.filter(full) {
         return Some(words::quota(Component::CpuQuota, "the database", quota));
     }
@@ -200,7 +204,10 @@ fn round_trips(seen: &Seen<'_>) -> Option<Named> {
     let rested = has_processors(seen);
     // Where both are here, processor time and waits must leave as much unexplained.
     let idle = seen.shares.cpu.is_none_or(|cpu| cpu <= 100.0 - MOSTLY_PCT);
-    (rested && are_at_it(seen) && (idle || !seen.same_host)).then(|| words::round_trips(seen, outside))
+    // Nor while nobody lets it run.
+    let throttled = seen.server_quota.is_some_and(|quota| quota.throttled_pct >= THROTTLED_PCT);
+    (rested && !throttled && are_at_it(seen) && (idle || !seen.same_host))
+        .then(|| words::round_trips(seen, outside))
 }
 
 /// Sessions that work without pause, while there are processors for more of them.

@@ -11,6 +11,9 @@ pub(super) const CLIENT_FULL_PCT: f64 = 85.0;
 pub(super) const THROTTLED_PCT: f64 = 50.0;
 /// Share of a quota, %, that is used where it holds back all the time.
 pub(super) const QUOTA_FULL_PCT: f64 = 80.0;
+/// A quota that throttles in nearly all periods is used up in each, though not all of it was worked with: what is handed out to a
+/// processor that has nothing to do expires there. So much of it is then enough, %.
+pub(super) const ALWAYS_THROTTLED: (f64, f64) = (90.0, 50.0);
 /// Share of the window, %, in which the log was being synced, from which it is called used up: syncs come one after the other.
 pub(super) const LOG_FULL_PCT: f64 = 85.0;
 /// Share of the time in which a device had something to do, %, from which it is called busy.

@@ -115,6 +115,13 @@ fn a_quota_of_processor_time() {
     );
     host(&mut record, &quota(10.0));
     assert_ne!(limited(&record).by, Component::CpuQuota, "now and then is no limit");
+    // What is handed out to a processor that has nothing to do expires there.
+    processors(&mut record, 1.0, 1.3, 0.0);
+    host(&mut record, &quota(97.0));
+    assert_eq!(limited(&record).by, Component::CpuQuota);
+    host(&mut record, &quota(60.0));
+    let by = limited(&record).by;
+    assert!(by != Component::CpuQuota && by != Component::RoundTrips, "{by:?}");
 }
 
 #[test]
