@@ -19,6 +19,8 @@ const SNAPSHOT_S_MAX: f64 = 30.0;
 const SNAPSHOT_STOPPED_S_MAX: f64 = 2.0;
 /// How long counters may take to settle after the last session has gone, and the pause between two looks.
 const SETTLE_S: (f64, f64) = (5.0, 0.1);
+/// Looks one after the other in which nothing moved, after which the counters stand still.
+const STILL: u32 = 3;
 
 impl Conductor<'_> {
     /// Reads all counters of all targets, or fails with the first that cannot be read. `edge_of` each target, whose snapshot
@@ -85,6 +87,7 @@ impl Conductor<'_> {
     pub(super) fn settle(&mut self) -> Vec<Option<Taken>> {
         let until_s = self.now_s() + SETTLE_S.0;
         let mut last = self.snapshots(None, &|_| None);
+        let mut still_for = 0;
         loop {
             if last.iter().all(Result::is_err) {
                 return last.iter().map(|_| None).collect();
@@ -100,7 +103,9 @@ impl Conductor<'_> {
                 }
                 _ => true,
             };
-            if last.iter().zip(&next).all(still) || self.now_s() >= until_s {
+            // A process that waits for a processor while it ends has booked nothing between two looks, and will yet.
+            still_for = if last.iter().zip(&next).all(still) { still_for + 1 } else { 0 };
+            if still_for == STILL || self.now_s() >= until_s {
                 return next.into_iter().map(Result::ok).collect();
             }
             last = next;
