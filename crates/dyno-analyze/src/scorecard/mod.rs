@@ -97,7 +97,7 @@ pub fn scorecard(platforms: &[Platform], figure: Figure) -> Scorecard {
         platforms: platforms.iter().map(|platform| platform.name.clone()).collect(),
         figure,
         words: (1..platforms.len()).map(|at| words::of(platforms, at, &lines)).collect(),
-        notes: words::notes(platforms),
+        notes: words::notes(platforms, &lines),
         lines,
     }
 }

@@ -62,8 +62,8 @@ pub(super) fn of(platforms: &[Platform], at: usize, lines: &[Line]) -> String {
     let ratios: Vec<Ratio> = lines.iter().filter_map(|line| line.ratios[at]).collect();
     let count = |verdict| ratios.iter().filter(|ratio| ratio.verdict == verdict).count();
     let counts = [
-        (count(Verdict::Better), "surely better"),
-        (count(Verdict::Worse), "surely worse"),
+        (count(Verdict::Better), "better"),
+        (count(Verdict::Worse), "worse"),
         (count(Verdict::Unsure), "not sure"),
         (count(Verdict::Few), "with too few repeats to be sure"),
         (count(Verdict::Single), "without repeats"),
@@ -80,7 +80,7 @@ pub(super) fn of(platforms: &[Platform], at: usize, lines: &[Line]) -> String {
 }
 
 /// What a reader has to know of the platforms, and in what they were not asked the same.
-pub(super) fn notes(platforms: &[Platform]) -> Vec<String> {
+pub(super) fn notes(platforms: &[Platform], lines: &[Line]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let run: Vec<&Platform> = platforms.iter().filter(|platform| !platform.printed).collect();
     for platform in run.iter().skip(1) {
@@ -93,6 +93,14 @@ pub(super) fn notes(platforms: &[Platform]) -> Vec<String> {
         notes.extend(
             platform.asked.iter().filter_map(|(key, value)| other(&platform.name, key, value, first)),
         );
+    }
+    let is_real = |ratio: &Ratio| matches!(ratio.verdict, Verdict::Better | Verdict::Worse);
+    if run.iter().any(|platform| platform.suites.len() == 1)
+        && lines.iter().any(|line| line.ratios.iter().flatten().any(is_real))
+    {
+        let words = "repeats within one suite lie close in time, so what drifted between the suites counts as a difference: several \
+                     suites of each platform, by turns, tell it apart";
+        notes.push(words.to_owned());
     }
     for platform in platforms {
         notes.extend(platform.notes.iter().map(|note| format!("{}: {note}", platform.name)));
