@@ -17,7 +17,7 @@ use crate::parse::process::{Process, parse_process, parse_ticks_per_s};
 /// Processes above which they are not looked at: reading each takes about 10 µs.
 const PROCESSES_MAX: usize = 20_000;
 /// Generations above which a chain of parents is not followed.
-const GENERATIONS_MAX: usize = 64;
+pub(crate) const GENERATIONS_MAX: usize = 64;
 /// The parent of the kernel's own threads.
 const KTHREADD: u32 = 2;
 /// How many of the others are named.
@@ -85,12 +85,6 @@ impl ProcessTimes {
     /// What the program of the process with this number calls itself, and whose it is; absent where there was no such process.
     pub(crate) fn who(&self, pid: u32) -> Option<(&str, CpuKind)> {
         self.processes.get(&pid).map(|(owner, process)| (process.name.as_str(), kind(*owner)))
-    }
-
-    /// Whose the processes of a program are that calls itself so; absent where there was none.
-    pub(crate) fn kind_of(&self, name: &str) -> Option<CpuKind> {
-        let mut all = self.processes.values();
-        all.find(|(_, process)| process.name == name).map(|(owner, _)| kind(*owner))
     }
 }
 

@@ -4,6 +4,7 @@ use dyno_record::profile::REST;
 use dyno_record::{CpuKind, CpuProfile, Frame, ProcessShare, StackNode, SymbolShare};
 
 use super::Cut;
+use super::family::{Parents, Who};
 use super::script::{Call, Head, Line, UNKNOWN, line};
 use super::tables::{Frames, Sums};
 use super::tree::Tree;
@@ -39,20 +40,12 @@ const INTERRUPTS: [&str; 9] = [
 const IDLE_PID: i64 = 0;
 const IN_IDLE: &str = "(interrupts)";
 
-/// What is known of a process.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Who {
-    /// What its program calls itself.
-    pub(super) name: String,
-    /// Whose it is.
-    pub(super) kind: CpuKind,
-}
-
 /// Adds samples up.
 pub(super) struct Fold<'a> {
     cut: Cut,
     /// Who a process with this number is, whose thread calls itself so.
-    who: &'a dyn Fn(i64, &str) -> Who,
+    who: &'a dyn Fn(i64, &str, &Parents) -> Who,
+    parents: Parents,
     frames: Frames,
     tree: Tree,
     processes: Sums<u32>,
@@ -71,10 +64,11 @@ pub(super) struct Fold<'a> {
 }
 
 impl<'a> Fold<'a> {
-    pub(super) fn new(cut: Cut, who: &'a dyn Fn(i64, &str) -> Who) -> Self {
+    pub(super) fn new(cut: Cut, who: &'a dyn Fn(i64, &str, &Parents) -> Who) -> Self {
         Self {
             cut,
             who,
+            parents: Parents::default(),
             frames: Frames::default(),
             tree: Tree::new(NODES_MAX),
             processes: Sums::default(),
@@ -100,6 +94,7 @@ impl<'a> Fold<'a> {
             }
             Line::Call(call) if self.head.is_some() => self.call(&call),
             Line::Lost(lost) => self.lost = self.lost.saturating_add(lost),
+            Line::Fork { pid, parent } => self.parents.begin(pid, parent),
             Line::Empty => self.end_sample(),
             Line::Call(_) | Line::Other => {}
         }
@@ -113,7 +108,7 @@ impl<'a> Fold<'a> {
             // `cycles:ppp` is `cycles`, as exactly as the hardware can.
             head.event.split(':').next().unwrap_or_default().clone_into(&mut self.event);
         }
-        let mut who = (self.who)(head.pid, head.thread);
+        let mut who = (self.who)(head.pid, head.thread, &self.parents);
         if who.kind == CpuKind::Kernel {
             // There is one for each kind of work on each processor.
             who.name = plain(&who.name).to_owned();

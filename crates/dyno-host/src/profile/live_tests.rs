@@ -52,6 +52,9 @@ fn only_what_ran_inside_is_in_it() {
     work("dyno-before", Duration::from_millis(400));
     let begin_ns = monotonic_ns();
     work("dyno-inside", Duration::from_millis(800));
+    // One that came and went, with a name of its own.
+    let count = "printf dyno-child > /proc/$$/comm; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
+    assert!(std::process::Command::new("sh").args(["-c", count]).status().unwrap().success());
     let end_ns = monotonic_ns();
     work("dyno-after", Duration::from_millis(400));
     let whole_end_ns = monotonic_ns();
@@ -68,6 +71,8 @@ fn only_what_ran_inside_is_in_it() {
     assert_eq!((samples_in(&cut, "dyno-before"), samples_in(&cut, "dyno-after")), (0, 0));
     let own = cut.processes.iter().find(|one| one.kind == CpuKind::Dyno).expect("this program worked");
     assert!(own.samples > 0);
+    let child = cut.processes.iter().find(|one| one.name == "dyno-child").expect("its child worked");
+    assert_eq!(child.kind, CpuKind::Dyno);
     if let Some(covered_pct) = cut.covered_pct {
         // A clock ticks on every processor, whatever that does: at most one sample more or fewer on each.
         let due = f64::from(cut.cpus) * cut.seconds * f64::from(HZ);

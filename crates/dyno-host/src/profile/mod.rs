@@ -5,6 +5,7 @@
 //! memory. Both stamp samples with the clock that [`monotonic_ns`] reads, so that the interval is cut by time and not by when
 //! a busy machine got round to obeying.
 
+mod family;
 mod fold;
 mod perf;
 mod read;

@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use dyno_record::CpuProfile;
 
-use super::read::{self, Known, quiet};
+use super::family::Known;
+use super::read::{self, quiet};
 use super::refused::{self, NOT_INSTALLED};
 use super::{Cut, cpus_online, monotonic_ns};
 use crate::processors::ProcessTimes;
@@ -45,8 +46,8 @@ pub struct Perf {
     obeyed: Receiver<u64>,
     said: Arc<Mutex<String>>,
     frequency_hz: u32,
-    /// Closed when this value goes, or this program.
-    _alive: (PipeReader, PipeWriter),
+    /// Closed when it has ended, when this value goes, or this program.
+    alive: Option<(PipeReader, PipeWriter)>,
 }
 
 impl Perf {
@@ -88,7 +89,7 @@ impl Perf {
                 let _ = tell.send(at_ns);
             });
         };
-        let mut perf = Self { child, control, data, obeyed, said, frequency_hz, _alive: alive };
+        let mut perf = Self { child, control, data, obeyed, said, frequency_hz, alive: Some(alive) };
         std::thread::Builder::new().name("dyno-perf".into()).spawn(listener).map_err(wrong)?;
         perf.say("ping");
         match perf.obeyed.recv_timeout(READY_MAX) {
@@ -169,6 +170,10 @@ impl Perf {
             std::thread::park_timeout(LOOK);
         }
         let Some(status) = early else { return Ok(()) };
+        // What it ran ends too, so that all that was said is heard.
+        self.alive = None;
+        let until = Instant::now() + READY_MAX;
+        while self.obeyed.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok() {}
         let said = self.said();
         Err(match said.contains("size limit reached") {
             true => {

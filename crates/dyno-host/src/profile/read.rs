@@ -6,12 +6,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use dyno_record::{CpuKind, CpuProfile};
+use dyno_record::CpuProfile;
 
 use super::Cut;
-use super::fold::{Fold, Who};
+use super::family::{Known, Parents};
+use super::fold::Fold;
 use super::refused;
-use crate::processors::ProcessTimes;
 
 /// How long reading may take.
 const READ_MAX: Duration = Duration::from_secs(300);
@@ -20,30 +20,6 @@ const LOOK: Duration = Duration::from_millis(50);
 const LINE_MAX: u64 = 64 << 10;
 /// How much of what `perf` says is kept.
 const SAID_MAX: u64 = 16 << 10;
-
-/// What is known of the machine's processes.
-pub(super) struct Known<'a> {
-    /// The profiler's own.
-    pub(super) perf: u32,
-    /// Readings, the later ones first.
-    pub(super) processes: &'a [&'a ProcessTimes],
-}
-
-impl Known<'_> {
-    /// Who a process is, whose thread calls itself so.
-    pub(super) fn who(&self, pid: i64, thread: &str) -> Who {
-        let pid = u32::try_from(pid).ok();
-        if pid == Some(self.perf) {
-            return Who { name: "perf".into(), kind: CpuKind::Perf };
-        }
-        if let Some((name, kind)) = pid.and_then(|pid| self.processes.iter().find_map(|all| all.who(pid))) {
-            return Who { name: name.to_owned(), kind };
-        }
-        // One that came and went inside the window has the name of its only thread; it is whose others of that name are.
-        let kind = self.processes.iter().find_map(|all| all.kind_of(thread)).unwrap_or_default();
-        Who { name: if thread.is_empty() { "[unknown]".into() } else { thread.into() }, kind }
-    }
-}
 
 /// The profile of `perf`'s file, which samples `rate` times a second on so many processors.
 pub(super) fn profile(
@@ -55,7 +31,15 @@ pub(super) fn profile(
 ) -> Result<CpuProfile, String> {
     data.seek(SeekFrom::Start(0)).map_err(|error| format!("perf's samples cannot be read: {error}"))?;
     let mut command = quiet(Command::new("perf"));
-    command.args(["script", "-i", "/proc/self/fd/0", "--ns", "--no-inline", "--show-lost-events"]);
+    command.args([
+        "script",
+        "-i",
+        "/proc/self/fd/0",
+        "--ns",
+        "--no-inline",
+        "--show-lost-events",
+        "--show-task-events",
+    ]);
     command.args(["-F", "comm,pid,tid,cpu,time,period,event,ip,sym,dso"]);
     command.stdin(data).stdout(Stdio::piped()).stderr(Stdio::piped());
     let wrong = |error: std::io::Error| format!("perf script cannot be started: {error}");
@@ -65,7 +49,7 @@ pub(super) fn profile(
     let (tell, told) = channel();
     std::thread::scope(|scope| {
         let fold = scope.spawn(move || {
-            let who = |pid: i64, thread: &str| known.who(pid, thread);
+            let who = |pid: i64, thread: &str, parents: &Parents| known.who(pid, thread, parents);
             let mut fold = Fold::new(cut, &who);
             let whole = lines(BufReader::with_capacity(256 << 10, stdout), &mut |line| fold.line(line));
             // Nobody may wait any more.

@@ -30,6 +30,11 @@ pub(super) enum Line<'a> {
     Call(Call<'a>),
     /// So many samples are missing.
     Lost(u64),
+    /// A process began, or was there when `perf` looked around at its start.
+    Fork {
+        pid: i64,
+        parent: i64,
+    },
     /// The end of a sample.
     Empty,
     /// Anything else.
@@ -51,6 +56,9 @@ pub(super) fn line(text: &str) -> Line<'_> {
     }
     if let Some(lost) = lost(text) {
         return Line::Lost(lost);
+    }
+    if let Some((pid, parent)) = fork(text) {
+        return Line::Fork { pid, parent };
     }
     head(text).map_or(Line::Other, Line::Head)
 }
@@ -74,10 +82,23 @@ fn call(text: &str) -> Option<Call<'_>> {
 
 /// `sh 25454/25454 [001] 36055.329465: PERF_RECORD_LOST lost 25`, and the kind that counts samples only.
 fn lost(text: &str) -> Option<u64> {
-    let (before, record) = text.rsplit_once("PERF_RECORD_LOST")?;
+    let record = record(text, "PERF_RECORD_LOST")?;
+    record.rsplit(' ').next()?.trim().parse().ok()
+}
+
+/// `sh 254/254 [001] 36055.329465: PERF_RECORD_FORK(255:256):(254:254)`: process and thread, and those that began it.
+fn fork(text: &str) -> Option<(i64, i64)> {
+    let (child, parent) = record(text, "PERF_RECORD_FORK(")?.strip_suffix(')')?.split_once("):(")?;
+    let process = |ids: &str| ids.split_once(':')?.0.parse().ok();
+    Some((process(child)?, process(parent)?))
+}
+
+/// What follows the name of a record that is no sample.
+fn record<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (before, record) = text.rsplit_once(name)?;
     // What a program calls itself ends before the time.
     time_ns(before.trim_end().rsplit(' ').next()?)?;
-    record.rsplit(' ').next()?.trim().parse().ok()
+    Some(record)
 }
 
 /// `swapper     0/0     [000] 35664.742545217:   10101010 cpu-clock: `.

@@ -3,16 +3,18 @@ use dyno_record::{CpuKind, CpuProfile};
 use proptest::prelude::*;
 
 use super::Cut;
-use super::fold::{Fold, Who};
+use super::family::{Known, Parents, Who};
+use super::fold::Fold;
 use super::read::lines;
 use super::script::{Call, Head, Line, line};
 use super::tree::Tree;
+use crate::processors::ProcessTimes;
 
 /// What `perf script` 6.1 wrote on Linux 6.18, without all but a few samples.
 const SAMPLE: &str = include_str!("sample.txt");
 const ALL: Cut = Cut { begin_ns: 0, end_ns: u64::MAX };
 
-fn who(_: i64, thread: &str) -> Who {
+fn who(_: i64, thread: &str, _: &Parents) -> Who {
     let kind = if thread == "dd" { CpuKind::Database } else { CpuKind::Other };
     Who { name: thread.into(), kind }
 }
@@ -137,6 +139,43 @@ fn names_may_hold_anything() {
 }
 
 #[test]
+fn who_came_and_went_is_whose_child_it_was() {
+    let fork = |text| match line(text) {
+        Line::Fork { pid, parent } => Some((pid, parent)),
+        _ => None,
+    };
+    assert_eq!(fork("sh   0/0     [000]     0.000000000: PERF_RECORD_FORK(12:13):(7:8)"), Some((12, 7)));
+    for other in [
+        "sh 7/7 [000] 1.5: PERF_RECORD_EXIT(12:12):(7:7)",
+        "sh 7/7 [000] 1.5: PERF_RECORD_COMM exec: PERF_RECORD_FORK:12/12",
+        "sh 7/7 [000] PERF_RECORD_FORK(12:13):(7:8)",
+        "sh 7/7 [000] 1.5: PERF_RECORD_FORK(12:13):(7:",
+    ] {
+        assert_eq!(fork(other), None, "{other}");
+    }
+    let now = ProcessTimes::read(&[]).unwrap();
+    let known = Known { perf: 900_001, processes: &[&now] };
+    let own = i64::from(std::process::id());
+    let mut parents = Parents::default();
+    // Numbers that no process has here: a grandchild of this program, one of the profiler, and one of a stranger.
+    for (pid, parent) in
+        [(900_010, own), (900_011, 900_010), (900_001, own), (900_002, 900_001), (900_030, 900_020)]
+    {
+        parents.begin(pid, parent);
+    }
+    let kind = |pid| known.who(pid, "perf", &parents).kind;
+    assert_eq!((kind(own), kind(900_010), kind(900_011)), (CpuKind::Dyno, CpuKind::Dyno, CpuKind::Dyno));
+    assert_eq!((kind(900_001), kind(900_002)), (CpuKind::Perf, CpuKind::Perf));
+    // What calls itself as one of this program's does is nobody's of ours for that.
+    assert_eq!((kind(900_030), kind(-1)), (CpuKind::Other, CpuKind::Other));
+    assert_eq!(known.who(900_030, "", &parents).name, "[unknown]");
+    // A number that is used again, and a circle, which only a broken file tells.
+    parents.begin(900_011, 900_030);
+    parents.begin(900_030, 900_011);
+    assert_eq!(known.who(900_011, "x", &parents).kind, CpuKind::Other);
+}
+
+#[test]
 fn a_line_that_never_ends_is_cut() {
     let mut text = SAMPLE.to_owned();
     text.insert_str(0, &format!("{}\n", "x".repeat(1 << 20)));
@@ -204,6 +243,7 @@ proptest! {
                 Just("\t7f f (/bin/x)\n".to_owned()),
                 Just("x 1/1 [000] 1.5: 18446744073709551615 cycles:\n".to_owned()),
                 Just("y 0/0 [001] 2.000000001: 3 cpu-clock:\n".to_owned()),
+                Just("y 7/7 [0] 3.5: PERF_RECORD_FORK(1:1):(7:7)\n".to_owned()),
                 Just("z 1/1 [0] 3.5: PERF_RECORD_LOST lost 18446744073709551615\n".to_owned()),
             ],
             0..60,
