@@ -86,6 +86,12 @@ impl ProcessTimes {
     pub(crate) fn who(&self, pid: u32) -> Option<(&str, CpuKind)> {
         self.processes.get(&pid).map(|(owner, process)| (process.name.as_str(), kind(*owner)))
     }
+
+    /// Time in which processors had nothing to do since an earlier reading, s.
+    pub(crate) fn idle_s_since(&self, begin: &Self) -> f64 {
+        let idle = |times: &CpuTimes| times.idle + times.iowait;
+        idle(&self.cpu).saturating_sub(idle(&begin.cpu)) as f64 / self.ticks_per_s as f64
+    }
 }
 
 fn kind(owner: Owner) -> CpuKind {

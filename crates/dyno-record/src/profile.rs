@@ -43,13 +43,15 @@ pub struct CpuProfile {
     pub cpus: u32,
     /// Samples of processors at work.
     pub samples: u64,
-    /// Samples of idle processors; 0 with `cycles`, which do not pass while idle.
+    /// Samples of idle processors; 0 with `cycles`, which do not pass while idle, and fewer than their time where the clock of a
+    /// virtual processor rests with it.
     pub idle_samples: u64,
     /// Samples that the kernel could not hand over.
     pub lost: u64,
     /// Time at work that the samples stand for, in units of the event: ns of processors with `cpu-clock`, else cycles.
     pub weight: u64,
-    /// Share of the samples that there must have been, %; absent with `cycles`, whose number nobody knows.
+    /// Share of the samples that there must have been, %, where what the kernel counted as idle needs none; absent with
+    /// `cycles`, whose number nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covered_pct: Option<f64>,
     /// What it does not tell.

@@ -46,6 +46,11 @@ pub(super) struct Known<'a> {
 }
 
 impl Known<'_> {
+    /// Time in which processors had nothing to do between the first reading and the last, s; 0 with fewer than two.
+    pub(super) fn idle_s(&self) -> f64 {
+        self.processes.first().zip(self.processes.last()).map_or(0.0, |(end, begin)| end.idle_s_since(begin))
+    }
+
     /// Who a process is, whose thread calls itself so.
     pub(super) fn who(&self, pid: i64, thread: &str, parents: &Parents) -> Who {
         let read = |pid: i64| {

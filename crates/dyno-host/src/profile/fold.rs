@@ -164,9 +164,15 @@ impl<'a> Fold<'a> {
         self.calls.clear();
     }
 
-    /// The profile of `cpus` processors that were asked for so many samples a second; the host's name is for the caller to
-    /// fill in. An error in words where the samples tell too little.
-    pub(super) fn into_profile(mut self, frequency_hz: u32, cpus: u32) -> Result<CpuProfile, String> {
+    /// The profile of `cpus` processors that were asked for so many samples a second, and had nothing to do for `idle_s` in
+    /// all, as far as that is known; the host's name is for the caller to fill in. An error in words where the samples tell
+    /// too little.
+    pub(super) fn into_profile(
+        mut self,
+        frequency_hz: u32,
+        cpus: u32,
+        idle_s: f64,
+    ) -> Result<CpuProfile, String> {
         self.end_sample();
         let seconds = self.cut.seconds();
         if self.samples == 0 {
@@ -209,8 +215,12 @@ impl<'a> Fold<'a> {
         let symbols = symbols.chain(rest).collect();
         let (frames, stacks) = self.stacks();
         let is_clock = self.event == "cpu-clock";
-        let due = f64::from(cpus) * seconds * f64::from(frequency_hz);
-        let there = (self.samples + self.idle) as f64;
+        let frequency = f64::from(frequency_hz);
+        let due = f64::from(cpus) * seconds * frequency;
+        let seen = (self.samples + self.idle) as f64;
+        // Some kernels' clocks rest on a virtual processor that has nothing to do: what is not there of its idle time is no loss.
+        let resting = (idle_s * frequency - self.idle as f64).clamp(0.0, (due - seen).max(0.0));
+        let there = seen + resting;
         let mut profile = CpuProfile {
             frequency_hz,
             seconds,

@@ -55,7 +55,7 @@ pub(super) fn profile(
             // Nobody may wait any more.
             let _ = tell.send(());
             whole.map_err(|error| format!("perf's samples cannot be read: {error}"))?;
-            fold.into_profile(rate.0, rate.1)
+            fold.into_profile(rate.0, rate.1, known.idle_s())
         });
         let said = scope.spawn(move || {
             let (mut said, mut stderr) = (Vec::new(), stderr);

@@ -22,7 +22,27 @@ fn who(_: i64, thread: &str, _: &Parents) -> Who {
 fn fold(text: &str, cut: Cut) -> Result<CpuProfile, String> {
     let mut fold = Fold::new(cut, &who);
     lines(text.as_bytes(), &mut |line| fold.line(line)).unwrap();
-    fold.into_profile(99, 2)
+    fold.into_profile(99, 2, 0.0)
+}
+
+#[test]
+fn what_the_kernel_counted_as_idle_needs_no_samples() {
+    let second = 1_000_000_000;
+    // One processor works for a second, and the clock of the other gives one sample.
+    let at = |n: u64| second + n * second / 99;
+    let sample = |cpu: u32, pid: u32, at_ns: u64| {
+        let time = format!("{}.{:09}", at_ns / second, at_ns % second);
+        format!("x {pid}/{pid} [{cpu:03}] {time}: 10101010 cpu-clock: \n\tab work (/bin/x)\n\n")
+    };
+    let text: String = (0..99).map(|n| sample(0, 7, at(n))).chain([sample(1, 0, at(3))]).collect();
+    let covered_pct = |idle_s: f64| {
+        let mut fold = Fold::new(Cut { begin_ns: second, end_ns: 2 * second }, &who);
+        lines(text.as_bytes(), &mut |line| fold.line(line)).unwrap();
+        fold.into_profile(99, 2, idle_s).unwrap().covered_pct.unwrap()
+    };
+    // Nothing is known of idle time, half of the other's second was idle, all of it, and more than there was.
+    let found = [0.0, 0.5, 1.0, 1.5].map(|idle_s| (covered_pct(idle_s) * 1.98).round());
+    assert_eq!(found, [100.0, 149.0, 198.0, 198.0]);
 }
 
 /// The shares of both tables add up to the whole, and so do the programs of the tree; nobody has more than its caller.
