@@ -11,6 +11,7 @@ mod window;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::acknowledged;
 use crate::assemble;
 use crate::collector::Collector;
 use crate::job::{Job, Outcome};
@@ -78,7 +79,7 @@ impl<'a> Conductor<'a> {
     /// Reads the counters before the first session connects.
     pub(crate) fn begin(&mut self) {
         // Connections that looked at the target before are booked a moment after they have gone.
-        let settled = self.settle();
+        let settled = self.settle(&|_, _| false);
         for (target, taken) in self.measured.targets.iter_mut().zip(settled) {
             taken.iter().for_each(|taken| target.vigil.see(taken));
             target.whole_begin = taken;
@@ -202,15 +203,20 @@ impl<'a> Conductor<'a> {
         for (watcher, target) in self.watchers.iter_mut().zip(&mut self.measured.targets) {
             target.waits = watcher.finish_sampler(Duration::from_secs(2));
         }
+        let late_failure = threads.shared.failure();
+        let results = threads.into_results();
         if outcome == Outcome::Done {
-            let settled = self.settle();
+            let (job, targets) = (self.job, std::mem::take(&mut self.measured.targets));
+            let settled = self.settle(&|at, end| {
+                let begin = targets[at].whole_begin.as_ref();
+                begin.is_some_and(|begin| acknowledged::is_owed(job, at, &results, begin, end))
+            });
+            self.measured.targets = targets;
             for (target, taken) in self.measured.targets.iter_mut().zip(settled) {
                 taken.iter().for_each(|taken| target.vigil.see(taken));
                 target.whole_end = taken;
             }
         }
-        let late_failure = threads.shared.failure();
-        let results = threads.into_results();
         let outcome = match (outcome, late_failure) {
             (Outcome::Done, Some(reason)) => Outcome::Failed(reason),
             (outcome, _) => outcome,

@@ -4,6 +4,7 @@
 //! coordinator share, one thread per session ([`dyno_workload`] says what to do next, and when), recorders that count without
 //! a lock, observers that cannot hang the run, and the assembly of the record.
 
+mod acknowledged;
 mod affinity;
 mod assemble;
 mod collector;

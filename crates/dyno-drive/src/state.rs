@@ -142,6 +142,9 @@ impl SessionState {
     #[inline]
     pub(crate) fn go_on(&mut self, counts: &mut Counts, phase: Phase) -> Next {
         if phase != self.phase {
+            if self.worker.owes_truth(self.phase, self.session.as_ref()) {
+                return self.show(Doing::Showing(self.phase));
+            }
             self.worker.leave_phase(counts, self.phase, phase, self.session.as_ref());
             if let Some(edge) = edge_between(self.phase, phase) {
                 return self.show(Doing::Edge { edge, to: phase });
@@ -152,7 +155,7 @@ impl SessionState {
                 self.worker.begin(counts, self.session.as_ref(), false);
             }
             if self.worker.owes_visibility(phase) {
-                if self.worker.publishes {
+                if self.worker.has_to_ask(self.session.as_ref()) {
                     return self.show(Doing::Showing(phase));
                 }
                 self.worker.shown(phase, self.session.as_ref());

@@ -242,6 +242,10 @@ impl Session for WitnessedSession {
         self.inner.overhead_commits()
     }
 
+    fn knows_overhead(&self) -> bool {
+        self.inner.knows_overhead()
+    }
+
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {
         self.inner.duplex().is_some().then_some(self)
     }

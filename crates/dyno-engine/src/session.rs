@@ -112,6 +112,10 @@ pub trait Session: Send {
     /// than there were operations, as of statements that touch no table.
     fn overhead_commits(&self) -> i64;
 
+    /// Whether [`Session::overhead_commits`] is what the database counts by now, and no estimate: an edge tells of a procedure that
+    /// may have done anything.
+    fn knows_overhead(&self) -> bool;
+
     /// The session in two halves, so that one thread can lead several; `None` if it can only wait.
     fn duplex(&mut self) -> Option<&mut dyn Duplex>;
 

@@ -76,7 +76,8 @@ impl<'r> Seen<'r> {
             let all = busy_pct.map(|pct| pct / 100.0 * cpus);
             all.is_none_or(|all| server + own.unwrap_or(0.0) <= all * 1.1 + 0.1)
         };
-        let server = if in_process { own } else { share("server.cpu_s").filter(is_whole) };
+        let servers = if in_process { own } else { share("server.cpu_s") };
+        let server = servers.filter(|server| in_process || is_whole(server));
         let metric = |name: &str| record.metrics.get(name).and_then(Metric::value).filter(|v| v.is_finite());
         let of_host = || Some(metric("cpu_busy_pct")? + metric("cpu_steal_pct").unwrap_or(0.0));
         let quota = |whose: &str, used: Option<f64>| {
@@ -114,7 +115,9 @@ impl<'r> Seen<'r> {
             client_pct,
             confined,
             own_quota,
-            server_quota: if in_process { None } else { quota("server", server) },
+            // Of a quota it is known what was had of it, though ticks, by which the host's processors are told, seldom fall
+            // into the moments in which a process is let run.
+            server_quota: if in_process { None } else { quota("server", servers) },
             device_pct: metric("device_util_pct"),
             shares: Shares::of(record, window.seconds, sessions * window.seconds, cpu_s),
         })

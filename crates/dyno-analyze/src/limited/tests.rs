@@ -113,6 +113,10 @@ fn a_quota_of_processor_time() {
         "limited by the CPU quota of the database: 0.20 of 0.20 processors' worth is used, and 97.0 % of the periods \
          were throttled"
     );
+    // Ticks that miss the moments in which the server runs tell of processors that were idle.
+    host(&mut record, &[("processors.busy_s", 0.1)]);
+    assert_eq!(limited(&record).by, Component::CpuQuota, "what a group had is counted, and not sampled");
+    processors(&mut record, 1.0, 1.98, 0.0);
     host(&mut record, &quota(10.0));
     assert_ne!(limited(&record).by, Component::CpuQuota, "now and then is no limit");
     // What is handed out to a processor that has nothing to do expires there.

@@ -82,9 +82,9 @@ impl Conductor<'_> {
         self.last_beat_ns = Some(now_ns);
     }
 
-    /// Reads the counters until they stand still: servers book what a session did a moment after it has gone. Nothing of a
-    /// target that cannot be read.
-    pub(super) fn settle(&mut self) -> Vec<Option<Taken>> {
+    /// Reads the counters until they stand still, and hold what is `owed` of each target: servers book what a session did a moment
+    /// after it has gone. Nothing of a target that cannot be read.
+    pub(super) fn settle(&mut self, owed: &dyn Fn(usize, &Taken) -> bool) -> Vec<Option<Taken>> {
         let until_s = self.now_s() + SETTLE_S.0;
         let mut last = self.snapshots(None, &|_| None);
         let mut still_for = 0;
@@ -105,7 +105,10 @@ impl Conductor<'_> {
             };
             // A process that waits for a processor while it ends has booked nothing between two looks, and will yet.
             still_for = if last.iter().zip(&next).all(still) { still_for + 1 } else { 0 };
-            if still_for == STILL || self.now_s() >= until_s {
+            let lacks =
+                |(at, next): (usize, &Result<Taken, String>)| next.as_ref().is_ok_and(|next| owed(at, next));
+            let is_settled = still_for >= STILL && !next.iter().enumerate().any(lacks);
+            if is_settled || self.now_s() >= until_s {
                 return next.into_iter().map(Result::ok).collect();
             }
             last = next;

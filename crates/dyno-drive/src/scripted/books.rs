@@ -16,9 +16,27 @@ pub(super) struct Books {
     pub(super) redo_bytes: u64,
 }
 
+impl Books {
+    /// Books what `more` has.
+    pub(super) fn add(&mut self, more: Self) {
+        self.logical_reads += more.logical_reads;
+        self.commits += more.commits;
+        self.rows_written += more.rows_written;
+        self.redo_bytes += more.redo_bytes;
+    }
+}
+
+/// What sessions that have closed left to be booked, and after how many more looks it is.
+#[derive(Debug, Default)]
+pub(super) struct Late {
+    pub(super) looks: u32,
+    pub(super) books: Books,
+}
+
 /// Reads them.
 pub(super) struct ScriptedObserver {
     pub(super) books: Arc<Mutex<Books>>,
+    pub(super) late: Arc<Mutex<Late>>,
     pub(super) reading: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -26,7 +44,15 @@ impl Observer for ScriptedObserver {
     fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         tell(Counting::Asked);
         (self.reading)();
-        let books = *self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
+        if late.books.logical_reads > 0 {
+            late.looks = late.looks.saturating_sub(1);
+            if late.looks == 0 {
+                books.add(std::mem::take(&mut late.books));
+            }
+        }
+        let books = *books;
         tell(Counting::Answered);
         let mut snapshot = Snapshot::default();
         for counter in Counter::ALL {

@@ -12,7 +12,7 @@ use dyno_engine::{
 };
 use dyno_workload::ClassId;
 
-use super::books::{Books, REDO_BYTES_PER_ROW};
+use super::books::{Books, Late, REDO_BYTES_PER_ROW};
 use super::ledger::{Entry, Ledger, Step};
 use super::{Act, Pass, Script};
 
@@ -61,6 +61,7 @@ pub(super) struct ScriptedSession {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) own: Books,
     pub(super) books: Arc<Mutex<Books>>,
+    pub(super) late: Arc<Mutex<Late>>,
     pub(super) log: Vec<Entry>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
     pub(super) broken: Arc<Broken>,
@@ -68,12 +69,8 @@ pub(super) struct ScriptedSession {
 
 impl ScriptedSession {
     fn publish(&mut self) {
-        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
         let own = std::mem::take(&mut self.own);
-        books.logical_reads += own.logical_reads;
-        books.commits += own.commits;
-        books.rows_written += own.rows_written;
-        books.redo_bytes += own.redo_bytes;
+        self.books.lock().unwrap_or_else(PoisonError::into_inner).add(own);
         let log = std::mem::take(&mut self.log);
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner).absorb(self.number, log);
     }
@@ -225,6 +222,10 @@ impl Session for ScriptedSession {
         0
     }
 
+    fn knows_overhead(&self) -> bool {
+        true
+    }
+
     fn disconnect(&mut self) {
         self.publish();
     }
@@ -248,6 +249,11 @@ impl Session for ScriptedSession {
 
     fn close(mut self: Box<Self>) {
         assert!(!self.panics_closed, "{PANIC}");
+        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
+        if late.looks > 0 {
+            late.books.add(std::mem::take(&mut self.own));
+        }
+        drop(late);
         self.publish();
     }
 }

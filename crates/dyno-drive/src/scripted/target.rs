@@ -12,9 +12,9 @@ use dyno_engine::{
     Type,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan};
-use dyno_record::{Advice, CountingRules, Identity, ServerProcesses};
+use dyno_record::{Advice, CountingRules, Identity, ServerProcesses, Transactions};
 
-use super::books::{Books, ScriptedObserver};
+use super::books::{Books, Late, ScriptedObserver};
 use super::ledger::Ledger;
 use super::session::{PANIC, ScriptedSession, kinds};
 use super::{Pass, Script};
@@ -35,6 +35,7 @@ pub struct ScriptedTarget {
     /// The session that panics when it is opened, and the one that does when it is closed.
     panics: [Option<u32>; 2],
     books: Arc<Mutex<Books>>,
+    late: Arc<Mutex<Late>>,
     ledger: Arc<Mutex<Ledger>>,
 }
 
@@ -50,8 +51,16 @@ impl ScriptedTarget {
             live: false,
             panics: [None; 2],
             books: Arc::default(),
+            late: Arc::default(),
             ledger: Arc::default(),
         }
+    }
+
+    /// The same, where the counters show what sessions did last only so many `looks` after these have closed.
+    #[must_use]
+    pub fn late(self, looks: u32) -> Self {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner).looks = looks;
+        self
     }
 
     /// The same with sessions of which one thread can lead several. None of them can hang.
@@ -122,7 +131,11 @@ impl Target for ScriptedTarget {
         Ok(Identity {
             product: "scripted".into(),
             same_host: true,
-            counting: CountingRules { at_edges: !self.live, ..CountingRules::default() },
+            counting: CountingRules {
+                at_edges: !self.live,
+                transactions: Transactions::Commits,
+                ..CountingRules::default()
+            },
             block_size: 8192,
             processes: ServerProcesses::This,
             ..Identity::default()
@@ -159,6 +172,7 @@ impl Target for ScriptedTarget {
             clock: Arc::clone(&setup.clock),
             own: Books::default(),
             books: Arc::clone(&self.books),
+            late: Arc::clone(&self.late),
             log: Vec::new(),
             ledger: Arc::clone(&self.ledger),
             broken: Arc::default(),
@@ -166,7 +180,11 @@ impl Target for ScriptedTarget {
     }
 
     fn observer(&self, _: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(ScriptedObserver { books: Arc::clone(&self.books), reading: Arc::clone(&self.reading) }))
+        Ok(Box::new(ScriptedObserver {
+            books: Arc::clone(&self.books),
+            late: Arc::clone(&self.late),
+            reading: Arc::clone(&self.reading),
+        }))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {

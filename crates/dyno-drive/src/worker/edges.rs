@@ -39,6 +39,9 @@ impl Worker {
         from: Phase,
         to: Phase,
     ) -> Result<(), Ended> {
+        if self.owes_truth(from, session) {
+            self.make_visible(counts, session)?;
+        }
         self.leave_phase(counts, from, to, session);
         let Some(edge) = edge_between(from, to) else { return Ok(()) };
         self.make_visible(counts, session)?;
@@ -82,7 +85,8 @@ impl Worker {
         if self.recorder.is_counting() || (!now && self.clock.now_ns() < origin_ns) {
             return;
         }
-        if !self.publishes && self.recorder.marks[0].low.is_none() {
+        // What is not known of its commits is told at the edge itself.
+        if !self.publishes && self.recorder.marks[0].low.is_none() && session.knows_overhead() {
             // The snapshot may be there already: it holds what was done before the operation that was under way then.
             let life = self.recorder.life_before(origin_ns);
             let overhead_commits = match self.recorder.was_under_way(origin_ns) {
@@ -144,6 +148,20 @@ impl Worker {
         }
     }
 
+    /// Whether this session, before it leaves `phase`, has to ask how much of what it did the snapshot of its edge may hold.
+    pub(crate) fn owes_truth(&self, phase: Phase, session: &dyn Session) -> bool {
+        let lacks = |edge: usize| {
+            let marks = &self.recorder.marks[edge];
+            marks.low.is_some() && marks.high.is_none()
+        };
+        !session.knows_overhead() && open_edge(phase).is_some_and(lacks)
+    }
+
+    /// Whether an edge has to be asked for before anybody knows what the database's counters hold of this session.
+    pub(crate) fn has_to_ask(&self, session: &dyn Session) -> bool {
+        self.publishes || !session.knows_overhead()
+    }
+
     fn look(&self, edge: usize) -> Look {
         self.looks.at(edge)
     }
@@ -161,7 +179,7 @@ impl Worker {
         if !self.owes_visibility(phase) {
             return Ok(());
         }
-        if self.publishes {
+        if self.has_to_ask(session) {
             self.make_visible(counts, session)?;
         }
         self.shown(phase, session);

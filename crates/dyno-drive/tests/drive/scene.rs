@@ -19,6 +19,8 @@ pub struct Scene {
     pub reading: Arc<dyn Fn() + Send + Sync>,
     pub shown: Arc<dyn Fn() + Send + Sync>,
     pub duplex: bool,
+    /// Looks at the counters after which what sessions did last is booked.
+    pub late: u32,
     /// The session that panics when it is opened, and the one that does when it is closed.
     pub panics: (Option<u32>, Option<u32>),
 }
@@ -46,6 +48,7 @@ impl Scene {
             reading: Arc::new(|| ()),
             shown: Arc::new(|| ()),
             duplex: false,
+            late: 0,
             panics: (None, None),
         }
     }
@@ -54,6 +57,11 @@ impl Scene {
     pub fn duplex(mut self) -> Self {
         self.duplex = true;
         self.plan.run.threads = Some(1);
+        self
+    }
+
+    pub fn late(mut self, looks: u32) -> Self {
+        self.late = looks;
         self
     }
 
@@ -98,6 +106,7 @@ impl Scene {
         let target = ScriptedTarget::new(Arc::clone(&self.script), Arc::clone(&self.pass))
             .reading(Arc::clone(&self.reading))
             .shown(Arc::clone(&self.shown))
+            .late(self.late)
             .panicking(self.panics.0, self.panics.1);
         let target = if self.duplex { target.duplex() } else { target };
         let job = Job {

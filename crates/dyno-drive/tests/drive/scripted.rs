@@ -73,6 +73,21 @@ fn what_is_counted_is_what_the_database_counted() {
 }
 
 #[test]
+fn what_is_booked_late_is_waited_for() {
+    // More looks than those in which nothing may move before the counters stand still.
+    for duplex in [false, true] {
+        let scene = Scene::new().sessions(3).updates(100).late(9);
+        let scene = if duplex { scene.duplex() } else { scene };
+        let record = scene.run();
+        assert_eq!(record.status, Status::Valid, "{:?}", record.reasons);
+        let whole = record.whole.unwrap();
+        let counted = whole.counters.get(Counter::Commits).unwrap();
+        assert!(whole.commits > 0);
+        assert_eq!(counted.unsigned_abs(), whole.commits, "duplex {duplex}");
+    }
+}
+
+#[test]
 fn the_series_adds_up_to_the_window() {
     let record = Scene::new().sessions(2).run();
     let sum: u64 = record.series.points.iter().map(|p| p.ops).sum();

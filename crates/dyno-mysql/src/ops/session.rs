@@ -270,6 +270,10 @@ impl Session for MySession {
         self.books.overhead()
     }
 
+    fn knows_overhead(&self) -> bool {
+        !self.books.is_unsure()
+    }
+
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {
         Some(self)
     }

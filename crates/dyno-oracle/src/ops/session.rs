@@ -296,6 +296,10 @@ impl Session for OraSession {
         0
     }
 
+    fn knows_overhead(&self) -> bool {
+        true
+    }
+
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {
         None
     }

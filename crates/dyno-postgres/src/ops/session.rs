@@ -429,6 +429,10 @@ impl Session for PgSession {
         self.overhead_commits.cast_signed()
     }
 
+    fn knows_overhead(&self) -> bool {
+        true
+    }
+
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {
         Some(self)
     }

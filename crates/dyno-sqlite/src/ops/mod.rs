@@ -199,6 +199,10 @@ impl Session for SqliteSession {
         0
     }
 
+    fn knows_overhead(&self) -> bool {
+        true
+    }
+
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {
         None
     }
