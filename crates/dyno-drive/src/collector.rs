@@ -127,6 +127,32 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
+    /// The series of what two threads reported, `sent` on its way to who collects it.
+    fn series(sent: impl Fn(Box<Interval>) -> Box<Interval>) -> Series {
+        let (full, filled) = channel();
+        let mut collector = Collector::new(1, (1.0, 100), filled, Vec::new());
+        for index in 0..5 {
+            full.send(sent(interval(index, &[1_000, 90_000 * (index + 1), 7_000_000]))).unwrap();
+            full.send(sent(interval(index, &[2_000]))).unwrap();
+        }
+        collector.end(5.0);
+        collector.into_series().remove(0)
+    }
+
+    #[test]
+    fn intervals_may_come_as_bytes_from_another_process() {
+        let by_bytes = |interval: Box<Interval>| {
+            let bytes = serde_json::to_vec(&interval).unwrap();
+            assert!(bytes.len() < 200, "{}", String::from_utf8_lossy(&bytes));
+            serde_json::from_slice(&bytes).unwrap()
+        };
+        let here = series(|interval| interval);
+        assert_eq!(here.points.iter().map(|point| point.ops).sum::<u64>(), 20);
+        assert_eq!(series(by_bytes), here);
+        let hostile = r#"{"target":0,"index":0,"ops":1,"errors":0,"latency":[255,255,255,127,1]}"#;
+        assert!(serde_json::from_str::<Interval>(hostile).is_err());
+    }
+
     fn interval(index: u64, latencies_ns: &[u64]) -> Box<Interval> {
         let mut interval = Interval::new(0);
         interval.index = index;

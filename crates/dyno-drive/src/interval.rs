@@ -2,17 +2,31 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::packed::Packed;
 use crate::tally::Tally;
 
-/// What the sessions of one thread did on one target in one interval of the series, or a part of that.
-#[derive(Debug)]
+/// What the sessions of one thread did on one target in one interval of the series, or a part of that; as bytes it takes no more
+/// than its latencies do, so that it may come from anywhere.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Interval {
     /// The place of the target.
     pub(crate) target: usize,
     pub(crate) index: u64,
     pub(crate) ops: u64,
     pub(crate) errors: u64,
+    #[serde(serialize_with = "pack", deserialize_with = "unpack")]
     pub(crate) latency: Tally,
+}
+
+fn pack<S: Serializer>(latency: &Tally, serializer: S) -> Result<S::Ok, S::Error> {
+    Packed::of(latency).serialize(serializer)
+}
+
+fn unpack<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tally, D::Error> {
+    let packed = Packed::deserialize(deserializer)?;
+    packed.to_coarse().ok_or_else(|| serde::de::Error::custom("these are no latencies of an interval"))
 }
 
 impl Interval {

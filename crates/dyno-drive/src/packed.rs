@@ -21,6 +21,11 @@ impl Packed {
         Self::pack(tally.buckets())
     }
 
+    /// What a coarse tally has counted that packs to this; nothing where none does.
+    pub(crate) fn to_coarse(&self) -> Option<Tally> {
+        Tally::of_coarse(self.buckets())
+    }
+
     fn pack(buckets: impl Iterator<Item = (u64, u64)>) -> Self {
         let mut bytes = Vec::new();
         let mut last = 0;
@@ -123,6 +128,7 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use dyno_record::latency::LATENCY_NS_MAX;
     use proptest::prelude::*;
 
     use super::*;
@@ -161,6 +167,9 @@ mod tests {
             let mut packed = Packed::of(&first);
             packed.add(&Packed::of(&second));
             prop_assert_eq!(&packed, &Packed::of(&both));
+            let unpacked = packed.to_coarse().unwrap();
+            prop_assert_eq!(unpacked.iter().collect::<Vec<_>>(), both.iter().collect::<Vec<_>>());
+            prop_assert_eq!((unpacked.len(), Packed::of(&unpacked)), (both.len(), packed.clone()));
             let us = |quantile| both.quantile(quantile).map(|ns| ns as f64 / 1_000.0);
             prop_assert_eq!(packed.quantiles_us([0.5, 0.99, 1.0]), [us(0.5), us(0.99), us(1.0)]);
         }
@@ -174,6 +183,9 @@ mod tests {
         for broken in [&packed.0[..packed.0.len() - 1], &[0xFF; 11], &[0xFF, 0xFF, 0xFF, 0x7F, 1]] {
             assert!(Packed::try_from(broken.to_vec()).is_err(), "{broken:?}");
         }
+        let mut precise = Tally::precise();
+        precise.record(LATENCY_NS_MAX);
+        assert!(Packed::of(&precise).to_coarse().is_none(), "a coarse tally has no such bucket");
     }
 
     #[test]

@@ -79,6 +79,18 @@ impl Tally {
         self.used.clone().filter(|&i| self.counts[i] > 0).map(|i| (i as u64, u64::from(self.counts[i])))
     }
 
+    /// The coarse one that has counted so much in each of these buckets; nothing where there is no such bucket.
+    pub(crate) fn of_coarse(buckets: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
+        let mut tally = Self::coarse();
+        for (bucket, count) in buckets {
+            let at = usize::try_from(bucket).ok()?;
+            *tally.counts.get_mut(at)? = u32::try_from(count).ok()?;
+            tally.len += count;
+            tally.used = if tally.used.is_empty() { at..at + 1 } else { tally.used.start..at + 1 };
+        }
+        Some(tally)
+    }
+
     /// Counts one latency; above 24 h counts as 24 h.
     #[inline]
     pub(crate) fn record(&mut self, latency_ns: u64) {
