@@ -103,6 +103,12 @@ fn of_parallel_workers(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     (of_window * share * (1.0 + LEARNED_SLACK)).ceil() as u64
 }
 
+/// Whether statements of the user's own may have had parallel workers that commit, of which nothing was learned.
+fn may_be_workers(facts: &Facts<'_>, interval: &Interval<'_>) -> bool {
+    let learned = || facts.record.workloads().flat_map(|own| &own.expected).any(|one| one.learned.is_some());
+    facts.counting.parallel_commit && interval.transactions.is_some() && !learned()
+}
+
 /// Dyno's own transactions that were no operations; below 0 where the database counts fewer than there were operations.
 fn own(interval: &Interval<'_>) -> i64 {
     interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.round() as i64)
@@ -181,6 +187,12 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
             format!("; {gap} more are within what background workers commit")
         }
         (_, CheckStatus::Pass) => format!("; {gap} apart, {}", interval.uncertainty()),
+        (by, _) if by > 0 && may_be_workers(facts, interval) => {
+            format!(
+                "; {gap} more: others commit in this database too, or parallel workers of the statements do, which nobody has learned: \
+                 a run with a warm-up (run.warmup) learns how many these are"
+            )
+        }
         (by, _) if by > 0 => {
             format!(
                 "; {gap} more: others commit in this database too, so its counters are not this run's alone"

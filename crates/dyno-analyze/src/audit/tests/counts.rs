@@ -472,4 +472,9 @@ fn commits_of_parallel_workers_are_those_that_were_learned() {
     assert_eq!(find(&record(3.0, 1.0), "commits").status, Pass, "under load there are fewer");
     assert_ne!(find(&record(3.0, 4.0), "commits").status, Pass, "others commit, too");
     assert_ne!(find(&record(1.0, 2.0), "commits").status, Pass, "a statement alone had no workers");
+    let mut unlearned = record(3.0, 2.0);
+    unlearned.workload.as_mut().unwrap().expected.clear();
+    unlearned.whole.as_mut().unwrap().transactions = Some(10_000);
+    let found = find(&unlearned, "commits_whole");
+    assert!(found.status == Fail && found.detail.contains("a run with a warm-up"), "{found:?}");
 }
