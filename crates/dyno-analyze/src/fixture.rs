@@ -67,6 +67,7 @@ pub fn plan(url: &str) -> Plan {
             warmup: span(2),
             time: Some(span(SECONDS)),
             drain: span(10),
+            drop_page_cache: false,
             ..Run::default()
         },
         observe: Observe { interval: span(1), waits: Some(Rate(10.0)), ..Observe::default() },

@@ -32,6 +32,7 @@ impl Ready<'_> {
         let begun = self.begin(part_of)?;
         let expected = expectations::of(self.lead, &self.targets, &self.specs, &owns, &begun.plan);
         let hooked = HookRun { id: Some(&begun.id), ..HookRun::of(&self.plan, begun.part_of.as_ref()) };
+        self.drop_page_cache()?;
         let driven = self.drive(&begun, Vec::new(), &Watched { lead: self.lead, hooked: Some(hooked) });
         self.fresh = false;
         let (mut record, left) = driven?;
@@ -58,6 +59,17 @@ impl Ready<'_> {
         let record = Arc::new(record);
         self.lead.tell(Event::Stored(Arc::clone(&record)));
         Ok(record)
+    }
+
+    /// Lets the kernel forget what it has read for the targets, where the plan asks for that.
+    fn drop_page_cache(&self) -> Result<(), Error> {
+        if !self.plan.run.drop_page_cache {
+            return Ok(());
+        }
+        dyno_host::page_cache::drop_clean().map_err(|error| Error::Other {
+            what: "the page cache cannot be dropped (run.drop_page_cache)".to_owned(),
+            source: Some(Box::new(error)),
+        })
     }
 
     /// Asks for the invariants again, now that the record is safe, and judges and stores what was `measured` with the answers.

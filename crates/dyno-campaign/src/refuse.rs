@@ -11,7 +11,25 @@ pub(crate) fn refuse_impossible(plan: &Plan, targets: &Targets) -> Result<(), Er
     for reached in &targets.all {
         reached.named(refuse_impossible_on(plan, reached.target.as_ref()))?;
     }
+    refuse_page_cache(plan, targets)?;
     targets.refuse_writes(plan)
+}
+
+/// Where the page cache that is to be dropped is not this process's to drop.
+pub(crate) fn refuse_page_cache(plan: &Plan, targets: &Targets) -> Result<(), Error> {
+    const HINT: &str = "leave it out, or let a command that may do it do it: hooks.before_run";
+    if !plan.run.drop_page_cache {
+        return Ok(());
+    }
+    if let Some(reached) = targets.all.iter().find(|reached| !reached.identity.same_host) {
+        let what =
+            "run.drop_page_cache: the database runs on another host, whose page cache is not this one's";
+        return reached.named(Err(Error::usage(what, HINT)));
+    }
+    let not = |error| {
+        Error::usage(format!("run.drop_page_cache: only root may drop the page cache: {error}"), HINT)
+    };
+    dyno_host::page_cache::may_be_dropped().map_err(not)
 }
 
 /// What this engine cannot do.

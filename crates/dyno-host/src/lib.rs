@@ -20,6 +20,7 @@ mod files;
 mod locate;
 mod named;
 mod observer;
+pub mod page_cache;
 mod parse;
 mod processors;
 pub mod profile;

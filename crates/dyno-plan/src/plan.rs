@@ -157,6 +157,9 @@ pub struct Run {
     pub ops_per_session: Option<u64>,
     /// The longest wait for operations still under way after the window.
     pub drain: Span,
+    /// Whether this host's page cache is dropped before the sessions connect.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub drop_page_cache: bool,
 }
 
 /// Whether Dyno's threads are kept beside the server's processes, where both run on one machine. That changes the platform:

@@ -72,6 +72,8 @@ pub(super) fn planned(base: &Plan, test: &Test, depth: Depth, engines: Engines) 
         let params = if cache == Cache::In { spec.cached } else { spec.uncached };
         plan.target.url = std::mem::take(&mut plan.target.url).with(params);
     }
+    // What is to be read from a cache is not to be thrown out of one.
+    plan.run.drop_page_cache &= test.cache == Some(Cache::Out);
     for (key, value) in test.plan.iter().chain([&sessions]) {
         // What the user says of data goes before: nobody else knows how much is more than a cache holds.
         let of = |plan: &Plan| keys::find(key).and_then(|known| known.get(plan));

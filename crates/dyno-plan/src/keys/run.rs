@@ -64,5 +64,11 @@ pub(super) const SECTION: Section = Section {
             .default("10s")
             .doc("The longest wait for operations still under way after the window.")
             .example("1m"),
+        Key::new("run.drop_page_cache", Kind::Flag(at!(run.drop_page_cache)))
+            .default("false")
+            .doc("Whether this host's page cache is written back and dropped before each run.")
+            .more("Takes root on the database's host (`/proc/sys/vm/drop_caches`). What others read there is gone from the cache, \
+                   too; and what a run reads goes into it again: the audit says how much came from there all the same.")
+            .example("true"),
     ],
 };

@@ -156,6 +156,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("run.time", "1s 720h", "999ms 721h 30 0s"),
         ("run.ops_per_session", "1 1000000000000", "0 1000000000001"),
         ("run.drain", "100ms 1h", "0s 61m"),
+        ("run.drop_page_cache", "true false", "yes 1 on"),
         ("observe.interval", "100ms 1h", "99ms 61m 0s"),
         ("observe.waits", "0.1/s 1000/s off", "0.01/s 1001/s on"),
         ("observe.host", "auto driver", "database off"),

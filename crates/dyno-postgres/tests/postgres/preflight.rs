@@ -58,6 +58,7 @@ fn plan(url: &str) -> Plan {
             time: Some(Span(Duration::from_secs(10))),
             ops_per_session: None,
             drain: Span(Duration::from_secs(5)),
+            drop_page_cache: false,
         },
         observe: Observe { interval: Span(Duration::from_secs(1)), waits: None, ..Observe::default() },
         hooks: Default::default(),

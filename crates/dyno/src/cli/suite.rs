@@ -30,6 +30,10 @@ pub(crate) struct Suite {
     /// Look at the database alone, and at nothing of its host, as of a managed one: observe.host=driver.
     #[arg(long)]
     pub(crate) database_only: bool,
+    /// Write back and drop this host's page cache before each run of a test that reads from storage, as root:
+    /// run.drop_page_cache=true.
+    #[arg(long)]
+    pub(crate) drop_caches: bool,
     #[command(flatten)]
     pub(crate) marks: Marks,
 }

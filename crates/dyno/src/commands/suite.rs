@@ -27,6 +27,7 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
             };
             let mut common = common.clone();
             common.set.extend(args.database_only.then(|| "observe.host=driver".to_owned()));
+            common.set.extend(args.drop_caches.then(|| "run.drop_page_cache=true".to_owned()));
             Order::new(context::plan(&common)?, choice, ENGINES.specs, (&args.marks).into())?
         }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
@@ -51,7 +52,8 @@ fn resumed(common: &Common, selector: Option<&str>, args: &Suite) -> anyhow::Res
         || args.full
         || args.replace
         || args.keep_data
-        || args.database_only;
+        || args.database_only
+        || args.drop_caches;
     if is_more || !common.set.is_empty() || !common.target.is_empty() || args.marks != Marks::default() {
         return Err(usage(
             "a suite goes on with what it began with",

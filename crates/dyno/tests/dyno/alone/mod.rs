@@ -3,6 +3,7 @@
 mod busy_host;
 mod limits;
 mod one_processor;
+mod page_cache;
 mod placement;
 mod server;
 mod sweeps;

@@ -1,0 +1,51 @@
+//! The kernel's page cache, out of which reads are served that a database takes for those of its storage.
+
+use std::fs::OpenOptions;
+use std::io::{Error, Write};
+use std::path::Path;
+
+/// Where Linux is asked to let go of clean pages (`Documentation/admin-guide/sysctl/vm.rst`).
+const DROP: &str = "/proc/sys/vm/drop_caches";
+
+/// Whether this process may drop the page cache of this machine; nothing is dropped.
+///
+/// # Errors
+/// It may not, or this is no Linux.
+pub fn may_be_dropped() -> Result<(), Error> {
+    may(Path::new(DROP))
+}
+
+/// Writes back what is dirty, and drops what is clean of all files of this machine, whoever reads them.
+///
+/// # Errors
+/// As [`may_be_dropped`].
+pub fn drop_clean() -> Result<(), Error> {
+    drop_by(Path::new(DROP))
+}
+
+fn may(file: &Path) -> Result<(), Error> {
+    OpenOptions::new().write(true).open(file).map(|_| ())
+}
+
+fn drop_by(file: &Path) -> Result<(), Error> {
+    // Only what is clean is dropped.
+    rustix::fs::sync();
+    OpenOptions::new().write(true).open(file)?.write_all(b"1\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_files_are_asked_for_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("drop_caches");
+        assert!(may(&file).is_err() && drop_by(&file).is_err(), "it is never made");
+        std::fs::write(&file, "").unwrap();
+        may(&file).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "", "to ask whether is not to do");
+        drop_by(&file).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "1\n");
+    }
+}
