@@ -29,10 +29,10 @@ impl Ready<'_> {
         }
         let owns = self.owns.clone();
         let asked = invariants::before(self.lead, &self.targets, &owns)?;
+        self.drop_page_cache()?;
         let begun = self.begin(part_of)?;
         let expected = expectations::of(self.lead, &self.targets, &self.specs, &owns, &begun.plan);
         let hooked = HookRun { id: Some(&begun.id), ..HookRun::of(&self.plan, begun.part_of.as_ref()) };
-        self.drop_page_cache()?;
         let driven = self.drive(&begun, Vec::new(), &Watched { lead: self.lead, hooked: Some(hooked) });
         self.fresh = false;
         let (mut record, left) = driven?;

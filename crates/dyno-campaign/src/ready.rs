@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::lead::{Lead, Marks};
 use crate::load::{load_one, set_up};
-use crate::refuse::refuse_impossible;
+use crate::refuse::{refuse_impossible, refuse_page_cache};
 use crate::room::{Loading, make_room};
 use crate::targets::{Reached, Targets};
 use crate::{consent, data, described, own, writes};
@@ -58,6 +58,9 @@ impl<'a> Ready<'a> {
         let plan = own::settled(Plan { sweep: Sweep::default(), ..plan }, &owns);
         let targets = Targets::reach(lead, &plan)?;
         refuse_impossible(&plan, &targets)?;
+        if let Loading::AsNeeded { own, .. } = loading {
+            own.iter().try_for_each(|plan| refuse_page_cache(plan, &targets))?;
+        }
         own::refuse_writes(&owns, &targets)?;
         writes::require(lead, &owns, &targets)?;
         for reached in &targets.all {

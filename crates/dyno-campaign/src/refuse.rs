@@ -22,12 +22,14 @@ pub(crate) fn refuse_page_cache(plan: &Plan, targets: &Targets) -> Result<(), Er
         return Ok(());
     }
     if let Some(reached) = targets.all.iter().find(|reached| !reached.identity.same_host) {
-        let what =
-            "run.drop_page_cache: the database runs on another host, whose page cache is not this one's";
+        let what = "run.drop_page_cache: the database runs on another host, whose page cache is not this one's, or nothing of its host is looked at (observe.host)";
         return reached.named(Err(Error::usage(what, HINT)));
     }
     let not = |error| {
-        Error::usage(format!("run.drop_page_cache: only root may drop the page cache: {error}"), HINT)
+        Error::usage(
+            format!("run.drop_page_cache: the page cache cannot be dropped, which takes root: {error}"),
+            HINT,
+        )
     };
     dyno_host::page_cache::may_be_dropped().map_err(not)
 }

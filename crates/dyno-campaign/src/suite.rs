@@ -15,7 +15,6 @@ use crate::campaign::{self, Concluded, Frame};
 use crate::error::Error;
 use crate::lead::Lead;
 use crate::ready::Ready;
-use crate::refuse::refuse_page_cache;
 use crate::room::Loading;
 pub use choice::{Choice, Depth};
 pub use order::Order;
@@ -36,7 +35,6 @@ pub fn suite(lead: &Lead<'_>, mut order: Order) -> Result<Option<Concluded>, Err
         order.there_before = data::there_before(lead, order.choice.replace, &plans)?;
     }
     let mut ready = Ready::new(lead, first, Work::Run, loading, |_| Ok(()))?;
-    plans.iter().try_for_each(|plan| refuse_page_cache(plan, &ready.targets))?;
     ready.marks.clone_from(&order.marks);
     let frame = Frame {
         axes: vec![("test".to_owned(), order.widest()), ("sessions".to_owned(), 8)],

@@ -3,7 +3,9 @@
 //! SQLite keeps no counter of transactions, but it calls back. In WAL mode the call comes after a commit has been
 //! written, so it counts as it is. In the other modes it comes before, and a commit can still fail then (another
 //! connection does not let go of the file): it counts once no rollback has followed it. There the call comes for commits that
-//! changed nothing, too, which count in no mode: a statement that finds no row to change has written nothing.
+//! changed nothing, too, which count in no mode: a statement that finds no row to change has written nothing. One that gives rows
+//! the values that they have is a change of rows to SQLite, and yet writes nothing to a WAL (`btreeOverwriteContent`): the call
+//! does not come, and what the client takes for a commit is none.
 
 // Hooks are C function pointers with a context.
 #![allow(unsafe_code)]
@@ -26,6 +28,11 @@ pub(super) struct Hooks {
     announced: Cell<bool>,
     /// Rows changed on the connection when a transaction last ended; absent where one was rolled back since.
     changed: Cell<Option<u64>>,
+    /// Whether commits are told of when they have been written to a WAL, and whether one was since a transaction last ended.
+    wal: Cell<bool>,
+    written: Cell<bool>,
+    /// Transactions that changed rows and of which nothing was written.
+    unwritten: Cell<u64>,
     checkpoint_pages: c_int,
 }
 
@@ -39,6 +46,9 @@ impl Hooks {
             rollbacks: Cell::new(0),
             announced: Cell::new(false),
             changed: Cell::new(Some(0)),
+            wal: Cell::new(false),
+            written: Cell::new(false),
+            unwritten: Cell::new(0),
             checkpoint_pages: c_int::try_from(checkpoint_pages).unwrap_or(c_int::MAX),
         })
     }
@@ -46,6 +56,7 @@ impl Hooks {
     /// Lets SQLite call on `conn`. The hooks must outlive the connection.
     pub(super) fn install(&self, conn: &Connection, wal: bool) {
         self.changed.set(Some(raw::total_changes(conn)));
+        self.wal.set(wal);
         let context: *mut c_void = std::ptr::from_ref(self).cast_mut().cast();
         // SAFETY: the connection is open, and its session keeps these hooks until after it is closed.
         unsafe {
@@ -59,10 +70,34 @@ impl Hooks {
         }
     }
 
+    /// Ends what ended well: what it committed counts.
+    #[inline]
+    pub(super) fn settle(&self, conn: &Connection) {
+        if self.wal.get() { self.settle_written(conn) } else { self.settle_announced(conn) }
+    }
+
+    /// Notes a transaction that changed rows and of which nothing was written.
+    #[inline]
+    fn settle_written(&self, conn: &Connection) {
+        if !conn.is_autocommit() {
+            return;
+        }
+        let total = raw::total_changes(conn);
+        let changed = self.changed.replace(Some(total)).is_some_and(|before| before < total);
+        if !self.written.replace(false) && changed {
+            self.unwritten.set(self.unwritten.get() + 1);
+        }
+    }
+
+    /// Transactions so far that changed rows and of which nothing was written: no commits to SQLite.
+    pub(super) fn unwritten(&self) -> u64 {
+        self.unwritten.get()
+    }
+
     /// Counts a commit that was announced: what it belongs to has ended well, and nothing has taken it back. A rollback that
     /// follows later is another transaction's.
     #[inline]
-    pub(super) fn settle(&self, conn: &Connection) {
+    fn settle_announced(&self, conn: &Connection) {
         if self.announced.replace(false) {
             let total = raw::total_changes(conn);
             if self.changed.replace(Some(total)).is_none_or(|before| before < total) {
@@ -132,6 +167,7 @@ unsafe extern "C" fn on_wal(
     // SAFETY: see `install`.
     let hooks = unsafe { hooks(context) };
     hooks.count();
+    hooks.written.set(true);
     if hooks.checkpoint_pages > 0 && pages >= hooks.checkpoint_pages {
         let (passive, none) = (ffi::SQLITE_CHECKPOINT_PASSIVE, std::ptr::null_mut());
         // SAFETY: SQLite gives its own connection and database name. As with SQLite's automatic checkpoint a failure

@@ -195,8 +195,9 @@ impl Session for SqliteSession {
         None
     }
 
+    /// What changed rows and was not written is an operation's commit, and none to SQLite.
     fn overhead_commits(&self) -> i64 {
-        0
+        -self.hooks.unwritten().cast_signed()
     }
 
     fn knows_overhead(&self) -> bool {

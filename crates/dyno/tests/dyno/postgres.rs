@@ -66,8 +66,12 @@ fn client_and_database_agree_to_the_unit() {
         ] {
             assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
         }
-        let updated = &record["counters"]["native"]["dyno.rows.n_tup_upd"];
-        assert_eq!(updated.as_f64(), record["window"]["counted"]["rows_updated"].as_f64());
+        let updated = record["counters"]["native"]["dyno.rows.n_tup_upd"].as_f64().unwrap();
+        let window = &record["window"];
+        let counted = window["counted"]["rows_updated"].as_f64().unwrap();
+        // What sessions showed while an edge's counters were read may be in them or not.
+        let unsure = |edge: usize| window["unsure"][edge]["rows_updated"].as_f64().unwrap_or(0.0);
+        assert!((counted - unsure(0)..=counted + unsure(1)).contains(&updated), "{updated}: {window:#}");
         assert!(record["waits"]["samples"].as_u64().unwrap() > 0, "{}", record["waits"]);
         assert!(record["ops"]["commit"]["service_us"]["p99"].as_f64().unwrap() > 0.0);
     });
