@@ -51,7 +51,14 @@ fn through(url: &str, some: &[&str], absent: &[&str]) {
         if why_not.is_null() {
             // So little data is in the cache of a server, and storage has nothing to do.
             let least = if *id == "storage-random-read" { -1.0 } else { 0.0 };
-            assert!(test["most"]["value"].as_f64() > Some(least), "{id}: {test:#}");
+            // Where reading the counters took long, their rates are left out of short windows, and that is said.
+            let said = test["notes"].to_string();
+            let is_told = !said.contains("done while the counters were read");
+            let most = test["most"]["value"].as_f64();
+            assert!(
+                if is_told { most > Some(least) } else { most.is_none_or(|most| most > least) },
+                "{id}: {test:#}"
+            );
             assert!(test["single_us"].as_f64() > Some(0.0), "{id}: {test:#}");
         }
     }
