@@ -42,6 +42,7 @@ mod method;
 mod mysql;
 mod own_beside;
 mod own_calls;
+mod own_commits;
 mod own_company;
 mod own_connect;
 mod own_pipeline;
