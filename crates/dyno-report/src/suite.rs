@@ -49,6 +49,39 @@ pub(crate) fn overview(suite: &Suite) -> Grid {
     grid
 }
 
+/// What more targets do beside one, a line for each test; nothing where there is one target.
+pub(crate) fn scale_out(suite: &Suite) -> Option<Grid> {
+    let scaled = suite.scaled();
+    if scaled.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new(vec![
+        Head::tight("test"),
+        Head::figures("targets", ""),
+        Head::figures("most", ""),
+        Head::tight("unit"),
+        Head::figures("of one", "×").explained("how many times what one target does"),
+        Head::figures("range", "×").explained("the same at least and at most, by all runs of both"),
+        Head::figures("of linear", "%").explained("as a share of so many times one target"),
+    ]);
+    for test in &scaled {
+        for (at, on) in test.on.iter().enumerate() {
+            let range = |(least, most)| format!("{} to {}", fixed(least, 2), fixed(most, 2));
+            let texts = [
+                if at == 0 { test.test.clone() } else { String::new() },
+                on.nodes.to_string(),
+                on.shown.clone(),
+                test.unit.clone(),
+                fixed(on.times, 2),
+                on.range.filter(|_| at > 0).map_or_else(String::new, range),
+                percent(on.of_linear_pct()),
+            ];
+            grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+        }
+    }
+    Some(grid)
+}
+
 fn of_raw(share: &OfRaw) -> String {
     format!("{}{}", percent(share.share_pct), if share.is_more() { "!" } else { "" })
 }
@@ -191,6 +224,10 @@ pub(crate) fn events(step: &Step) -> Grid {
 /// The whole suite for a terminal: the line of each test.
 pub(crate) fn text(suite: &Suite, style: &Style) -> String {
     let mut out = Table::from(&overview(suite)).render(style);
+    if let Some(grid) = scale_out(suite) {
+        out.push_str(&format!("{}\n", style.paint(Paint::Head, "more targets beside one")));
+        out.push_str(&Table::from(&grid).render(style));
+    }
     if suite.depth == "quick" {
         let note = "a quick look has fixed steps: whether more sessions would bring more was not tried";
         out.push_str(&format!("{note}\n"));

@@ -3,6 +3,7 @@
 mod costs;
 mod notes;
 mod raw;
+mod scale;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use crate::limited::Limited;
 use crate::number;
 use crate::points::{Better, Measure, Point, Points, points};
 pub use raw::OfRaw;
+pub use scale::{OnNodes, Scaled};
 pub use step::{FIGURES, Step};
 
 /// From here on figures are shown in few characters.
@@ -55,6 +57,9 @@ pub struct Page {
     /// Processes that work on one operation: the document's #T.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: u32,
+    /// On how many of several targets it is run; absent where there is one target only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
     /// Why it is not run; absent where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
@@ -94,7 +99,7 @@ pub struct Tested {
     pub page: Page,
     /// The points of its ramp, in order of sessions; none where no run has a result.
     pub steps: Vec<Step>,
-    /// Service time of a single session, µs: mean.
+    /// Service time of a single session, of several targets of one on each, µs: mean.
     pub single_us: Option<f64>,
     /// The best of the key figure.
     pub most: Option<At>,
@@ -180,14 +185,16 @@ impl Tested {
             let limited = limit.as_ref().and_then(|limit| point.get(&limit.measure()?));
             limited.zip(limit.as_ref()).is_some_and(|(us, limit)| us <= limit.most.as_secs_f64() * 1e6)
         };
-        let single = points.iter().find(|point| point.sessions == 1);
+        let single = points.iter().find(|point| point.sessions == page.nodes.unwrap_or(1));
         let most = best(&|_| true);
         let at_most = most.and_then(|most| points.iter().find(|point| point.sessions == most.sessions));
         let limited = at_most.and_then(Point::limited);
         let unfit = notes::unfit(&page, &points);
         let steps: Vec<Step> = points.iter().map(|point| Step::of(&page, point, &of_test)).collect();
         let step = most.and_then(|most| steps.iter().find(|step| step.sessions == most.sessions));
-        let fit = page.raw.filter(|_| unfit.is_none()).zip(step);
+        // What several targets do together is no share of one machine.
+        let is_one = page.nodes.is_none_or(|nodes| nodes == 1);
+        let fit = page.raw.filter(|_| unfit.is_none() && is_one).zip(step);
         let of_raw = fit.and_then(|(test, step)| raw::of_raw(test, step, calibrations, &of_test));
         let mut notes = notes::notes(&page, &points, &of_test);
         notes.extend(of_raw.iter().map(|share| share.words.clone()));
@@ -266,7 +273,8 @@ pub fn conclusion(
 ) -> Conclusion {
     let tested = |page| Tested::of(page, records, calibrations, looked_for_end);
     let tests: Vec<Tested> = pages.into_iter().map(tested).collect();
-    let words = tests.iter().flat_map(|test| test.trouble().into_iter().chain(test.notes())).collect();
+    let told = tests.iter().flat_map(|test| test.trouble().into_iter().chain(test.notes()));
+    let words = scale::scaled(&tests).iter().map(Scaled::words).chain(told).collect();
     let count = |is: fn(&Tested) -> bool| tests.iter().filter(|test| is(test)).count();
     let (measured, absent) = (
         count(|test| test.most.is_some() && test.unfit.is_none()),

@@ -29,6 +29,7 @@ fn suite() -> Suite {
         cache: None,
         threads: 1,
         raw: None,
+        nodes: None,
         why_not: None,
         failed: None,
     };

@@ -28,7 +28,10 @@ impl Course for Order {
             point: at as u32 * POINTS + sessions,
             repeat,
             side: None,
-            settings: vec![setting(TEST, test), setting(sweep::SESSIONS, sessions.to_string())],
+            settings: vec![
+                setting(TEST, test),
+                setting(sweep::SESSIONS, self.on_all(at, sessions).to_string()),
+            ],
         }))
     }
 

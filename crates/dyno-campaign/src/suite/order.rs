@@ -7,7 +7,7 @@ use dyno_workload::own::suite::Test;
 use serde_json::json;
 
 use super::choice::{Choice, Depth, chosen};
-use super::planned::{check, page, planned};
+use super::planned::{check, nodes, on, page, planned};
 use super::steps::{self, Done};
 use crate::campaign;
 use crate::error::Error;
@@ -49,16 +49,17 @@ impl Order {
     /// A page is wrong, which is named with its place before anything is run; or the plan says more than a suite leaves to it.
     pub fn new(plan: Plan, choice: Choice, engines: Engines, marks: Marks) -> Result<Self, Error> {
         refuse_load(&plan, engines)?;
-        let spec = engines.of(&plan.target.url);
-        let engine = spec.map_or("", |spec| spec.name);
+        let targets = plan.target.all();
+        let counts = nodes(targets.len());
         let tests = chosen(&choice)?
             .into_iter()
-            .map(|test| {
-                let page = page(&test, engine, choice.depth);
+            .flat_map(|test| counts.iter().map(move |nodes| (on(test.clone(), *nodes), *nodes)))
+            .map(|(test, nodes)| {
+                let page = page(&test, targets, nodes, choice.depth, engines);
                 check(&test)?;
                 let plan = match page.why_not {
                     Some(_) => None,
-                    None => Some(planned(&plan, &test, choice.depth, engines)?),
+                    None => Some(planned(&plan, &test, nodes, choice.depth, engines)?),
                 };
                 Ok(Planned { test, plan, page, done: Done::new(), failed: None })
             })
@@ -106,7 +107,8 @@ impl Order {
             let Some(test) = order.tests.iter_mut().find(|test| is_of(record, &test.test.id)) else {
                 continue;
             };
-            test.done.entry(record.plan.leading_sessions()).or_default().push(throughput(record));
+            let sessions = record.plan.leading_sessions() / test.page.nodes.unwrap_or(1);
+            test.done.entry(sessions).or_default().push(throughput(record));
         }
         order.resumed = Some((id, records));
         Ok(order)
@@ -124,7 +126,7 @@ impl Order {
         self.plan(at, sessions).ok()
     }
 
-    /// The test that is next, its sessions, and the number of the repeat.
+    /// The test that is next, its sessions (of several targets, those of each), and the number of the repeat.
     pub(super) fn next_step(&self) -> Option<(usize, u32, u32)> {
         let step = |(at, planned): (usize, &Planned)| {
             planned.plan.as_ref().filter(|_| planned.failed.is_none())?;
@@ -135,16 +137,24 @@ impl Order {
         self.tests.iter().enumerate().find_map(step)
     }
 
-    /// The plan of a test with so many sessions.
+    /// Sessions on all targets of a test that has so many on each.
+    pub(super) fn on_all(&self, at: usize, sessions: u32) -> u32 {
+        sessions * self.tests[at].page.nodes.unwrap_or(1)
+    }
+
+    /// The plan of a test with so many sessions on each target.
     pub(super) fn plan(&self, at: usize, sessions: u32) -> Result<Plan, Error> {
         let mut plan = self.tests[at].plan.clone().unwrap_or_else(|| self.base.clone());
+        let sessions = self.on_all(at, sessions);
         sweep::set(&mut plan, sweep::SESSIONS, &sessions.to_string(), self.engines)?;
         Ok(plan)
     }
 
-    /// One plan of each test that is run.
+    /// One plan of each test that is run, those of the most targets first.
     pub(super) fn plans(&self) -> Vec<Plan> {
-        self.tests.iter().filter_map(|test| test.plan.clone()).collect()
+        let mut plans: Vec<Plan> = self.tests.iter().filter_map(|test| test.plan.clone()).collect();
+        plans.sort_by_key(|plan| std::cmp::Reverse(plan.target.all().len()));
+        plans
     }
 
     /// The tests, as they are shown.

@@ -2,15 +2,41 @@
 
 use dyno_analyze::conclusion::suite::Page;
 use dyno_analyze::{Limit, points};
-use dyno_plan::{Engines, Plan, Span, keys, sweep, usual};
+use dyno_plan::{Engines, Plan, Span, TargetUrl, keys, sweep, usual};
 use dyno_workload::own::suite::{Cache, Load, Test};
 
 use super::choice::Depth;
 use crate::error::Error;
 
-/// A test as reports show it, for the engine of this name.
-pub(super) fn page(test: &Test, engine: &str, depth: Depth) -> Page {
+/// On how many of several targets each test is run: 1, 2, 4 … and on all; nothing where there is one target only.
+pub(super) fn nodes(targets: usize) -> Vec<Option<u32>> {
+    let all = u32::try_from(targets).unwrap_or(u32::MAX);
+    if all < 2 {
+        return vec![None];
+    }
+    let doubled = std::iter::successors(Some(1u32), |nodes| nodes.checked_mul(2));
+    doubled.take_while(|nodes| *nodes < all).chain([all]).map(Some).collect()
+}
+
+/// The test as it is run on so many targets: of a name of its own.
+pub(super) fn on(mut test: Test, nodes: Option<u32>) -> Test {
+    if let Some(nodes) = nodes {
+        test.id = format!("{}@{nodes}", test.id);
+    }
+    test
+}
+
+/// A test as reports show it, on the first `nodes` of `targets`.
+pub(super) fn page(
+    test: &Test,
+    targets: &[TargetUrl],
+    nodes: Option<u32>,
+    depth: Depth,
+    engines: Engines,
+) -> Page {
+    let lacks = |url: &TargetUrl| test.without.get(engines.of(url)?.name).cloned();
     Page {
+        nodes,
         id: test.id.clone(),
         group: test.group.clone(),
         title: test.title.clone(),
@@ -22,7 +48,7 @@ pub(super) fn page(test: &Test, engine: &str, depth: Depth) -> Page {
         cache: test.cache.map(|cache| cache.name().to_owned()),
         raw: test.raw,
         threads: test.threads,
-        why_not: test.without.get(engine).cloned(),
+        why_not: targets.iter().take(nodes.unwrap_or(1) as usize).find_map(lacks),
         failed: None,
     }
 }
@@ -48,10 +74,19 @@ pub(super) fn check(test: &Test) -> Result<(), Error> {
     }
 }
 
-/// The plan of a test with one session.
-pub(super) fn planned(base: &Plan, test: &Test, depth: Depth, engines: Engines) -> Result<Plan, Error> {
+/// The plan of a test with one session, or with one on each of `nodes` targets.
+pub(super) fn planned(
+    base: &Plan,
+    test: &Test,
+    nodes: Option<u32>,
+    depth: Depth,
+    engines: Engines,
+) -> Result<Plan, Error> {
     let usual = usual(base.target.clone(), engines);
     let mut plan = base.clone();
+    if nodes.is_some() {
+        plan.target.count = nodes;
+    }
     let (warmup, time) = depth.times();
     let span = |ms| Span(std::time::Duration::from_millis(ms));
     if plan.run.warmup == usual.run.warmup {
@@ -64,13 +99,16 @@ pub(super) fn planned(base: &Plan, test: &Test, depth: Depth, engines: Engines) 
         Load::Ramp(_) => 1,
         Load::Fixed(sessions) => sessions[0],
     };
-    let sessions = (sweep::SESSIONS.to_owned(), first.to_string());
+    let sessions = (sweep::SESSIONS.to_owned(), (first * nodes.unwrap_or(1)).to_string());
     if depth.scale(test) > 1 {
         plan.workload.scale = Some(depth.scale(test));
     }
-    if let (Some(cache), Some(spec)) = (test.cache, engines.of(&plan.target.url)) {
-        let params = if cache == Cache::In { spec.cached } else { spec.uncached };
-        plan.target.url = std::mem::take(&mut plan.target.url).with(params);
+    if let Some(cache) = test.cache {
+        for url in std::iter::once(&mut plan.target.url).chain(&mut plan.target.urls) {
+            let Some(spec) = engines.of(url) else { continue };
+            let params = if cache == Cache::In { spec.cached } else { spec.uncached };
+            *url = std::mem::take(url).with(params);
+        }
     }
     // What is to be read from a cache is not to be thrown out of one.
     plan.run.drop_page_cache &= test.cache == Some(Cache::Out);
@@ -84,4 +122,17 @@ pub(super) fn planned(base: &Plan, test: &Test, depth: Depth, engines: Engines) 
         set.map_err(|error| refused(test, &error.problem, error.hint))?;
     }
     Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_doubled_up_to_all_of_them() {
+        assert_eq!(nodes(1), [None]);
+        assert_eq!(nodes(2), [1, 2].map(Some));
+        assert_eq!(nodes(6), [1, 2, 4, 6].map(Some));
+        assert_eq!(nodes(8), [1, 2, 4, 8].map(Some));
+    }
 }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
 use crate::markup::slug;
-use crate::suite::{costs, events, steps};
+use crate::suite::{costs, events, scale_out, steps};
 use crate::text::clean;
 
 use super::{charts, grid};
@@ -14,6 +14,10 @@ use super::{charts, grid};
 /// Every test that was run: its steps, what an operation costs, what was waited for.
 pub(super) fn tests(suite: &Suite) -> Markup {
     html! {
+        @if let Some(scale_out) = scale_out(suite) {
+            h3 { "More targets beside one" }
+            (grid::table(&scale_out, "more targets beside one"))
+        }
         @for test in suite.tests.iter().filter(|test| !test.steps.is_empty()) {
             details id={"test-" (slug(&test.page.id))} {
                 summary { strong { (clean(&test.page.id)) } " " (clean(&test.page.title)) }
@@ -47,7 +51,7 @@ fn chart(test: &Tested) -> Option<Chart> {
     };
     let points = keyed.iter().map(point).collect();
     Some(Chart {
-        id: format!("suite-{}", test.page.id),
+        id: format!("suite-{}", slug(&test.page.id)),
         title: test.page.title.clone(),
         about: format!("{} by sessions", test.page.title),
         x: Axis::log("sessions", Quantity::Plain("")).ticks_at(sessions),

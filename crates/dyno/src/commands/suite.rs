@@ -25,7 +25,7 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
                 keep: args.keep_data,
                 ..chosen(&args.which)
             };
-            let mut common = common.clone();
+            let mut common = with_sessions(common);
             common.set.extend(args.database_only.then(|| "observe.host=driver".to_owned()));
             common.set.extend(args.drop_caches.then(|| "run.drop_page_cache=true".to_owned()));
             Order::new(context::plan(&common)?, choice, ENGINES.specs, (&args.marks).into())?
@@ -39,6 +39,15 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
             Ok(Exit::Done)
         }
     }
+}
+
+/// Tests bring their own sessions; a plan has to have one for each of several targets all the same.
+fn with_sessions(common: &Common) -> Common {
+    let mut common = common.clone();
+    if common.target.len() > 1 {
+        common.set.insert(0, format!("run.sessions_per_schema={}", common.target.len()));
+    }
+    common
 }
 
 fn chosen(which: &Which) -> Choice {
@@ -64,7 +73,8 @@ fn resumed(common: &Common, selector: Option<&str>, args: &Suite) -> anyhow::Res
 }
 
 fn list(common: &Common, which: &Which, talk: &Talk) -> anyhow::Result<Exit> {
-    let order = Order::new(context::plan(common)?, chosen(which), ENGINES.specs, (&Marks::default()).into())?;
+    let plan = context::plan(&with_sessions(common))?;
+    let order = Order::new(plan, chosen(which), ENGINES.specs, (&Marks::default()).into())?;
     let pages: Vec<&Page> = order.pages().collect();
     talk.json(&json!({ "tests": pages }))?;
     talk.show(&suite_list(&pages, &talk.style()))?;

@@ -274,3 +274,43 @@ fn a_platform_is_held_against_what_a_good_suite_gave() {
         "{wrong:#?}"
     );
 }
+
+#[test]
+fn the_same_tests_are_run_on_one_target_and_on_all() {
+    let (desk, urls) = (Desk::new(), ["sqlite:one.db", "sqlite:two.db"]);
+    let more =
+        [&["--target", urls[1]][..], &tests(&["cpu-date", "server-lookup", "server-sequence"])].concat();
+    let (code, ended) = desk.json(&suite(urls[0], &more));
+    assert_eq!(code, 0, "{ended:#}");
+    let all = ended["tests"].as_array().unwrap();
+    let ids: Vec<&str> = all.iter().filter_map(|test| test["page"]["id"].as_str()).collect();
+    let expected = [
+        "cpu-date@1",
+        "cpu-date@2",
+        "server-lookup@1",
+        "server-lookup@2",
+        "server-sequence@1",
+        "server-sequence@2",
+    ];
+    assert_eq!(ids, expected);
+    for test in &all[..4] {
+        assert_eq!(test["steps"][0]["sessions"], test["page"]["nodes"], "{test:#}");
+        assert!(
+            test["most"]["value"].as_f64() > Some(0.0) && test["single_us"].as_f64() > Some(0.0),
+            "{test:#}"
+        );
+        let (_, runs) = desk.json(&["show", test["steps"][0]["runs"][0].as_str().unwrap()]);
+        let targets = runs["targets"].as_array().map(Vec::len);
+        assert_eq!(targets, test["page"]["nodes"].as_u64().map(|nodes| nodes as usize), "{runs:#}");
+    }
+    let shown = desk.dyno(&["show", "suite-"]).out;
+    assert!(shown.contains("more targets beside one") || shown.contains("what one target does"), "{shown}");
+    for url in urls {
+        let dropped = desk.dyno(&["drop", "--yes", "--target", url]);
+        assert!(dropped.err.contains("holds nothing of Dyno's"), "{dropped:#?}");
+    }
+    // Expectations are by the names of tests.
+    assert_eq!(desk.dyno(&["health", "--init", "suite-"]).code, 0);
+    let held = desk.dyno(&["health", "suite-"]);
+    assert_eq!(held.code, 0, "{held:#?}");
+}

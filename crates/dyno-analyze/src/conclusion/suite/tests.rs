@@ -16,6 +16,7 @@ fn page(id: &str) -> Page {
         cache: None,
         raw: None,
         threads: 1,
+        nodes: None,
         why_not: None,
         failed: None,
     }
@@ -146,4 +147,26 @@ fn a_test_is_limited_by_what_its_best_step_is() {
     assert_eq!(tests[0].limited_by.as_deref(), Some("latches"));
     assert_eq!(tests[0].limit.as_ref().map(|limit| limit.by), Some(crate::limited::Component::Latches));
     assert_eq!((&tests[1].limited_by, &tests[1].limit), (&None, &None), "it was not run");
+}
+
+#[test]
+fn what_more_targets_do_is_held_against_what_one_does() {
+    let on = |nodes: u32| Page { nodes: Some(nodes), ..page(&format!("a@{nodes}")) };
+    let runs = [
+        run("a@1", 1, 100.0, 1_000),
+        run("a@1", 2, 150.0, 1_000),
+        run("a@2", 2, 190.0, 1_000),
+        run("a@2", 4, 270.0, 1_000),
+        run("b@2", 2, 190.0, 1_000),
+    ];
+    let alone = Page { nodes: Some(2), ..page("b@2") };
+    let (conclusion, tests) = suite_of(vec![on(1), on(2), alone], &runs);
+    // One session on each.
+    let single = tests[1].steps.iter().find(|step| step.sessions == 2).unwrap();
+    assert_eq!(tests[1].single_us, single.figures.get("service_mean_us").copied());
+    let scaled = scale::scaled(&tests);
+    let times: Vec<(u32, f64)> = scaled[0].on.iter().map(|on| (on.nodes, on.times)).collect();
+    assert_eq!((scaled.len(), times), (1, vec![(1, 1.0), (2, 1.8)]));
+    let said = "a: what one target does, 1.80 × on 2, 90.0 % of linear";
+    assert!(conclusion.sentences().iter().any(|words| words == said), "{:?}", conclusion.sentences());
 }
