@@ -18,13 +18,15 @@ say() { printf 'testbeds: %s\n' "$*" >&2; }
 want() { packages="$packages $1"; }
 
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { want postgresql; want postgresql-contrib; }
-[ -x /usr/sbin/mariadbd ] || want mariadb-server
+# The program comes with the core package, the plugins that tests install with the server's.
+{ [ -x /usr/sbin/mariadbd ] && ls /usr/lib/mysql/plugin/auth_ed25519.so; } >/dev/null 2>&1 || want mariadb-server
 [ -e /usr/lib/galera/libgalera_smm.so ] || want galera-4
 command -v rsync >/dev/null 2>&1 || want rsync
 command -v fio >/dev/null 2>&1 || want fio
 command -v perf >/dev/null 2>&1 || want linux-perf
 command -v sysbench >/dev/null 2>&1 || want sysbench
 command -v tmux >/dev/null 2>&1 || want tmux
+command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || want chromium
 ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || want faketime
 [ -x /usr/sbin/pgbouncer ] || [ -x /usr/bin/pgbouncer ] || want pgbouncer
 if [ ! -x "$beds/pg18/bin/postgres" ]; then
