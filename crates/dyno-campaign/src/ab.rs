@@ -173,6 +173,12 @@ impl Course for Ab<'_> {
         Ok(None)
     }
 
+    fn skips(&self) -> bool {
+        false
+    }
+
+    fn skip(&mut self, _: &Turn) {}
+
     fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {
         let both = self.split(&ended.records);
         let counts = both.iter().all(|(_, runs)| runs.iter().any(|run| run.status.counts()));

@@ -35,6 +35,8 @@ pub(crate) struct Frame {
     pub(crate) axes: Vec<(String, usize)>,
     /// The sides of a comparison, and the words for each.
     pub(crate) sides: Vec<(&'static str, String)>,
+    /// The points, each with its settings, where they are known from the beginning.
+    pub(crate) points: Vec<(u32, Vec<Setting>)>,
     /// The pause before every run but the first.
     pub(crate) pause: Duration,
     /// The campaign that is gone on with, and its runs that count.
@@ -54,6 +56,12 @@ pub(crate) trait Course {
     /// Learns from a run that has ended, with or without a record; returns what is to be told of it. An error ends the
     /// campaign with its words.
     fn learn(&mut self, turn: &Turn, ended: &Ended) -> Result<Option<Event>, String>;
+
+    /// Whether a point may be left out.
+    fn skips(&self) -> bool;
+
+    /// Leaves out what there is of the point of a turn.
+    fn skip(&mut self, turn: &Turn);
 
     /// Concludes from its runs, and says whether it came to its end.
     fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>);
@@ -80,6 +88,8 @@ pub struct Concluded {
     pub stopped: Option<String>,
     /// Runs that failed.
     pub failed: u32,
+    /// Points that were left out.
+    pub skipped: u32,
     /// The worst that came of it; valid where nothing did.
     pub worst: Status,
     /// The records of all its runs, in order of time; of several for one run the last.
@@ -99,9 +109,9 @@ struct Campaign<'a> {
 impl Frame {
     /// A campaign for `kind` of which nothing else is known yet.
     pub(crate) fn new(kind: SweepKind, definition: serde_json::Value) -> Self {
-        let (axes, sides, pause) = (Vec::new(), Vec::new(), Duration::ZERO);
+        let (axes, sides, points, pause) = (Vec::new(), Vec::new(), Vec::new(), Duration::ZERO);
         let failures_max = FAILURES_MAX;
-        Self { kind, definition, planned: None, axes, sides, pause, resumed: None, failures_max }
+        Self { kind, definition, planned: None, axes, sides, points, pause, resumed: None, failures_max }
     }
 }
 
@@ -115,7 +125,8 @@ pub(crate) fn follow(ready: Ready<'_>, frame: Frame, course: &mut dyn Course) ->
         None => begin(&ready, &frame)?,
     };
     let (stopped, worst, conclusion) = (None, Status::Valid, None);
-    let so_far = Concluded { id, done: false, stopped, failed: 0, worst, records: Vec::new(), conclusion };
+    let (failed, skipped, records) = (0, 0, Vec::new());
+    let so_far = Concluded { id, done: false, stopped, failed, skipped, worst, records, conclusion };
     let mut campaign = Campaign { ready, pace: Pace::default(), failures_in_row: 0, so_far };
     campaign.so_far.stopped = campaign.drive(frame, course)?;
     campaign.conclude(course)
@@ -124,15 +135,16 @@ pub(crate) fn follow(ready: Ready<'_>, frame: Frame, course: &mut dyn Course) ->
 impl Campaign<'_> {
     /// Does the runs; says why it ended before the last.
     fn drive(&mut self, frame: Frame, course: &mut dyn Course) -> Result<Option<String>, Error> {
-        let Frame { kind, axes, sides, pause, resumed, failures_max, .. } = frame;
+        let Frame { kind, axes, sides, points, pause, resumed, failures_max, .. } = frame;
         let (lead, id, plan) = (self.ready.lead, self.so_far.id.clone(), self.ready.plan.clone());
-        lead.tell(Event::Begun(Box::new(Begun { id, kind, plan, axes, sides })));
+        let skips = course.skips();
+        lead.tell(Event::Begun(Box::new(Begun { id, kind, plan, axes, sides, points, skips })));
         let mut number = 0;
         for record in resumed.map(|(_, earlier)| earlier).unwrap_or_default() {
             let Some(part) = record.part_of.clone() else { continue };
             number += 1;
             let record = Some(Arc::new(record));
-            lead.tell(Event::Ended(Ended { number, part, record, failed: None }));
+            lead.tell(Event::Ended(Ended { number, part, record, failed: None, skipped: false }));
         }
         let earlier = number;
         while let Some(turn) = course.next()? {
@@ -140,7 +152,7 @@ impl Campaign<'_> {
                 let failures = dyno_analyze::number::count(failures_max.into());
                 return Ok(Some(format!("given up after {failures} failures in a row")));
             }
-            if !self.rest(if number > earlier { pause } else { Duration::ZERO }) {
+            if !self.paused() || !self.rest(if number > earlier { pause } else { Duration::ZERO }) {
                 self.so_far.worst = worse(self.so_far.worst, Status::Interrupted);
                 return Ok(Some("stopped".to_owned()));
             }
@@ -151,12 +163,18 @@ impl Campaign<'_> {
             let of = left.as_ref().map(|left| number + left.len() as u32);
             number += 1;
             lead.tell(Event::Next(Next { number, of, part: part.clone(), all_s, rest_s }));
-            let ended = self.run(number, &turn.plan, part)?;
+            lead.steer.begin();
+            let mut ended = self.run(number, &turn.plan, part)?;
+            ended.skipped = skips && lead.steer.is_skipping() && !lead.cancel.is_cancelled();
             lead.tell(Event::Ended(ended.clone()));
             let learnt = match ended.is_stopped() {
                 true => Err("stopped".to_owned()),
                 false => course.learn(&turn, &ended),
             };
+            if ended.skipped {
+                self.so_far.skipped += 1;
+                course.skip(&turn);
+            }
             match learnt {
                 Ok(event) => event.into_iter().for_each(|event| lead.tell(event)),
                 Err(why) => return Ok(Some(why)),
@@ -185,7 +203,7 @@ impl Campaign<'_> {
             (record, hook)
         });
         self.pace.note(plan, began.elapsed());
-        let mut ended = Ended { number, part, record: None, failed: None };
+        let mut ended = Ended { number, part, record: None, failed: None, skipped: false };
         let came_to = match measured {
             Ok((record, hook)) => {
                 let status = record.status;
@@ -205,11 +223,31 @@ impl Campaign<'_> {
                 Status::Failed
             }
         };
+        let came_to = match came_to {
+            // Somebody wanted it, and goes on.
+            Status::Interrupted if !ready.lead.cancel.is_cancelled() && ready.lead.steer.is_skipping() => {
+                Status::Valid
+            }
+            came_to => came_to,
+        };
         let is_failure = ended.record.as_ref().map_or(came_to, |record| record.status) == Status::Failed;
         self.so_far.failed += u32::from(is_failure);
         self.failures_in_row = if came_to == Status::Failed { self.failures_in_row + 1 } else { 0 };
         self.so_far.worst = worse(self.so_far.worst, came_to);
         Ok(ended)
+    }
+
+    /// Rests while somebody wants no run to begin; false if the campaign is to stop.
+    fn paused(&self) -> bool {
+        let lead = self.ready.lead;
+        if lead.steer.is_paused() && !lead.cancel.is_cancelled() {
+            lead.tell(Event::Paused(true));
+            while lead.steer.is_paused() && !lead.cancel.is_cancelled() {
+                std::thread::sleep(LOOK);
+            }
+            lead.tell(Event::Paused(false));
+        }
+        !lead.cancel.is_cancelled()
     }
 
     /// Rests for `pause`; false if the campaign is to stop.
@@ -226,6 +264,7 @@ impl Campaign<'_> {
         let Self { ready, so_far: mut ended, .. } = self;
         ended.records = records(&ready.repository, &ended.id)?;
         (ended.done, ended.conclusion) = course.conclude(&ended);
+        ended.done &= ended.skipped == 0;
         if let Some(conclusion) = &ended.conclusion {
             ready.repository.conclude(&ended.id, &serde_json::to_value(conclusion)?)?;
         }

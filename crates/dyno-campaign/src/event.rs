@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dyno_engine::{DropItem, LoadReport, Secret};
 use dyno_plan::{Plan, TargetUrl};
-use dyno_record::{PartOf, RunId, RunRecord, Status, SweepId, SweepKind};
+use dyno_record::{PartOf, RunId, RunRecord, Setting, Status, SweepId, SweepKind};
 
 use crate::error::Error;
 
@@ -85,6 +85,8 @@ pub enum Event {
     Begun(Box<Begun>),
     /// The next run.
     Next(Next),
+    /// No run begins, or the next one does after all.
+    Paused(bool),
     /// A run of several has ended.
     Ended(Ended),
     /// A run was held against the limits of a search: whether it keeps them, and what was measured of each.
@@ -110,6 +112,10 @@ pub struct Begun {
     pub axes: Vec<(String, usize)>,
     /// The sides of a comparison: name and words of each.
     pub sides: Vec<(&'static str, String)>,
+    /// The points, each with its settings, where they are known from the beginning.
+    pub points: Vec<(u32, Vec<Setting>)>,
+    /// Whether a point may be left out.
+    pub skips: bool,
 }
 
 /// The next run of several.
@@ -138,13 +144,15 @@ pub struct Ended {
     pub record: Option<Arc<RunRecord>>,
     /// Why there is none.
     pub failed: Option<String>,
+    /// Whether it was broken off to leave its point out.
+    pub skipped: bool,
 }
 
 impl Ended {
     /// Whether the run was broken off because the campaign was stopped.
     pub fn is_stopped(&self) -> bool {
         let stopped = |record: &Arc<RunRecord>| record.status == Status::Interrupted;
-        self.failed.is_none() && self.record.as_ref().is_none_or(stopped)
+        !self.skipped && self.failed.is_none() && self.record.as_ref().is_none_or(stopped)
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::event::{Event, Listener};
+use crate::steer::Steer;
 
 /// What every command is given by whoever leads it: a terminal, a page or a test.
 pub struct Lead<'a> {
@@ -21,6 +22,8 @@ pub struct Lead<'a> {
     pub consent: Consent,
     /// Asks the campaign to stop, and to keep what was measured.
     pub cancel: Cancel,
+    /// Asks runs that belong together to rest, or to leave one out.
+    pub steer: Steer,
     /// Hears what happens.
     pub listener: &'a dyn Listener,
 }

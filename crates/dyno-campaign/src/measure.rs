@@ -176,7 +176,7 @@ impl Ready<'_> {
             targets,
             owns: self.owns.clone(),
             clock: Arc::new(MonotonicClock::default()),
-            cancel: self.lead.cancel.clone(),
+            cancel: self.lead.cancel.part(self.lead.steer.flag()),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             series_points_max: series_points_max(),
         };

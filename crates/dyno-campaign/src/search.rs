@@ -152,6 +152,12 @@ impl Course for Search<'_> {
         Ok(Some(Event::Judged(kept, measured)))
     }
 
+    fn skips(&self) -> bool {
+        false
+    }
+
+    fn skip(&mut self, _: &Turn) {}
+
     fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {
         let (schemas, bracket) = (self.plan.data.schemas, self.bracket());
         let figures = conclusion::Search::of(self.limits(), self.over.name(), schemas, &self.tally, bracket);

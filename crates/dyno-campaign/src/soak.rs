@@ -43,6 +43,12 @@ impl Course for Soak {
         ended.record.as_ref().map(|_| None).ok_or_else(|| "its run failed".to_owned())
     }
 
+    fn skips(&self) -> bool {
+        false
+    }
+
+    fn skip(&mut self, _: &Turn) {}
+
     fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {
         let stopped = ended.stopped.is_some().then(|| "it was stopped".to_owned());
         let conclude = |record| conclusion::soak::conclusion(&ended.id, stopped, record);

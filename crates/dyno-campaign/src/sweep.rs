@@ -40,6 +40,7 @@ pub fn sweep(lead: &Lead<'_>, mut order: Order) -> Result<Option<Concluded>, Err
     let frame = Frame {
         planned: (order.plan.sweep.until == Until::End).then_some(order.schedule.steps().len() as u32),
         axes: order.axes(),
+        points: order.points.iter().map(|point| (point.number, settings(point))).collect(),
         pause: order.plan.sweep.pause.0,
         resumed: order.resumed.take(),
         ..Frame::new(SweepKind::Sweep, definition)
@@ -140,6 +141,11 @@ impl Order {
     }
 }
 
+fn settings(point: &Point) -> Vec<Setting> {
+    let setting = |(key, value): &(String, String)| Setting { key: key.clone(), value: value.clone() };
+    point.settings.iter().map(setting).collect()
+}
+
 /// The latest sweep that can be resumed.
 fn latest(repository: &Repository) -> Result<SweepId, Error> {
     let all = repository.sweeps(Some(SweepKind::Sweep), usize::MAX)?;
@@ -159,13 +165,12 @@ impl Course for Order {
     fn next(&mut self) -> Result<Option<Turn>, Error> {
         let Some(step) = self.schedule.next(&self.done) else { return Ok(None) };
         let point = self.point(step);
-        let setting = |(key, value): &(String, String)| Setting { key: key.clone(), value: value.clone() };
         Ok(Some(Turn {
             plan: point.plan.clone(),
             point: step.point,
             repeat: step.repeat,
             side: None,
-            settings: point.settings.iter().map(setting).collect(),
+            settings: settings(point),
         }))
     }
 
@@ -179,9 +184,20 @@ impl Course for Order {
         Ok(None)
     }
 
+    fn skips(&self) -> bool {
+        true
+    }
+
+    fn skip(&mut self, turn: &Turn) {
+        for step in self.schedule.steps().iter().filter(|step| step.point == turn.point) {
+            self.done.entry(*step).or_insert(None);
+        }
+    }
+
     fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {
         let failed = (ended.failed > 0).then(|| format!("{} runs failed", ended.failed));
-        let why = ended.stopped.clone().or(failed);
+        let skipped = (ended.skipped > 0).then(|| format!("{} points were skipped", ended.skipped));
+        let why = ended.stopped.clone().or(failed).or(skipped);
         let points = dyno_analyze::points(&ended.records);
         let conclusion = conclusion::sweep::conclusion(&ended.id, why, &points);
         (ended.stopped.is_none() && ended.failed == 0, Some(conclusion))

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 
-use dyno_record::Series;
+use dyno_record::{Series, SeriesPoint};
 
+use crate::complete::{Latencies, SoFar};
 use crate::interval::Interval;
 use crate::line::{Line, Told};
 
@@ -97,6 +98,19 @@ impl Collector {
         self.lines[0].peek(index as u64)
     }
 
+    /// The point of the series for interval `index` as it is known by now, and its response times; nothing where it is closed.
+    pub(crate) fn complete(&mut self, index: u64) -> Option<(SeriesPoint, Latencies)> {
+        self.lines[0].complete(index)
+    }
+
+    /// Sums of all complete intervals, with the number behind the last of them, and operations by number of their class.
+    pub(crate) fn so_far(&self) -> (SoFar, &[u64]) {
+        let sum = self.lines[0].sum();
+        let until_s = sum.until as f64 * self.interval_s;
+        let latency = Latencies(sum.latency.clone());
+        (SoFar { until_s, ops: sum.ops, errors: sum.errors, classes: Vec::new(), latency }, &sum.classes)
+    }
+
     /// What has become final since this was last asked.
     pub(crate) fn take_told(&mut self) -> Told {
         let mut told = Told::default();
@@ -154,10 +168,11 @@ mod tests {
     }
 
     fn interval(index: u64, latencies_ns: &[u64]) -> Box<Interval> {
-        let mut interval = Interval::new(0);
+        let mut interval = Interval::new(0, 1);
         interval.index = index;
         for &latency in latencies_ns {
             interval.ops += 1;
+            interval.classes[0] += 1;
             interval.latency.record(latency);
         }
         Box::new(interval)

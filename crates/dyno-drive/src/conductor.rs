@@ -230,6 +230,9 @@ impl<'a> Conductor<'a> {
         }
         self.measured.profile = self.profiler.finish(self.job, &self.measured);
         assemble::end_series(&self.measured, &results, &mut collector);
+        if self.measured.origin_ns.is_some() {
+            self.watch.event(&Event::Whole(Box::new(self.so_far(&collector))));
+        }
         self.tell_series(&mut collector);
         Finished { measured: self.measured, results, series: collector.into_series(), outcome }
     }

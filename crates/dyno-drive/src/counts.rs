@@ -60,7 +60,7 @@ impl Counts {
             classes,
             targets: (0..targets).map(|_| OfTarget::new(parts)).collect(),
             ends_ns,
-            under_way: UnderWay::new(targets, interval_ns, full, empty),
+            under_way: UnderWay::new((targets, classes), interval_ns, full, empty),
         }
     }
 
@@ -113,7 +113,7 @@ impl Counts {
             times.late_ns_max = times.late_ns_max.max(timing.began_ns - timing.due_ns);
         }
         self.under_way.note(place.target, timing.ended_ns, |interval| {
-            interval.ops += 1;
+            interval.count(class, 1);
             interval.latency.record(response_ns);
         });
     }
@@ -133,7 +133,7 @@ impl Counts {
         let totals = self.totals(place, class);
         totals.count += ops;
         totals.rows += rows;
-        self.under_way.note(place.target, ended_ns, |interval| interval.ops += ops);
+        self.under_way.note(place.target, ended_ns, |interval| interval.count(class, ops));
     }
 
     /// Counts an operation that failed at `now_ns`.

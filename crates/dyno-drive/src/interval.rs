@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 
+use dyno_workload::ClassId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::packed::Packed;
@@ -16,6 +17,9 @@ pub(crate) struct Interval {
     pub(crate) index: u64,
     pub(crate) ops: u64,
     pub(crate) errors: u64,
+    /// Operations by number of their class.
+    #[serde(default)]
+    pub(crate) classes: Vec<u64>,
     #[serde(serialize_with = "pack", deserialize_with = "unpack")]
     pub(crate) latency: Tally,
 }
@@ -30,8 +34,16 @@ fn unpack<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tally, D::Error>
 }
 
 impl Interval {
-    pub(crate) fn new(target: usize) -> Self {
-        Self { target, index: 0, ops: 0, errors: 0, latency: Tally::coarse() }
+    /// An empty one of sessions on `target` whose operations are of so many classes.
+    pub(crate) fn new(target: usize, classes: usize) -> Self {
+        Self { target, index: 0, ops: 0, errors: 0, classes: vec![0; classes], latency: Tally::coarse() }
+    }
+
+    /// Counts so many operations of a class.
+    #[inline]
+    pub(crate) fn count(&mut self, class: ClassId, ops: u64) {
+        self.ops += ops;
+        self.classes[class.index()] += ops;
     }
 
     fn is_empty(&self) -> bool {
@@ -41,6 +53,7 @@ impl Interval {
     pub(crate) fn clear(&mut self) {
         self.ops = 0;
         self.errors = 0;
+        self.classes.fill(0);
         self.latency.clear();
     }
 }
@@ -52,6 +65,7 @@ pub(crate) struct UnderWay {
     origin_ns: u64,
     index: u64,
     begin_ns: u64,
+    classes: usize,
     #[expect(clippy::vec_box, reason = "each changes places with one that comes back")]
     by_target: Vec<Box<Interval>>,
     full: Sender<Box<Interval>>,
@@ -59,15 +73,15 @@ pub(crate) struct UnderWay {
 }
 
 impl UnderWay {
-    /// Of intervals of so many ns, for so many targets. They go to `full`, and may come back empty.
+    /// Of intervals of so many ns, for so many targets and classes. They go to `full`, and may come back empty.
     pub(crate) fn new(
-        targets: usize,
+        (targets, classes): (usize, usize),
         length_ns: u64,
         full: Sender<Box<Interval>>,
         empty: Receiver<Box<Interval>>,
     ) -> Self {
-        let by_target = (0..targets).map(|target| Box::new(Interval::new(target))).collect();
-        Self { length_ns, origin_ns: 0, index: 0, begin_ns: 0, by_target, full, empty }
+        let by_target = (0..targets).map(|target| Box::new(Interval::new(target, classes))).collect();
+        Self { length_ns, origin_ns: 0, index: 0, begin_ns: 0, classes, by_target, full, empty }
     }
 
     /// The window has begun at `origin_ns`; each session notices it by itself.
@@ -128,7 +142,8 @@ impl UnderWay {
 
     /// An empty one, a used one if there is: that may have been another target's.
     fn empty(&self, target: usize) -> Box<Interval> {
-        let mut next = self.empty.try_recv().unwrap_or_else(|_| Box::new(Interval::new(target)));
+        let new = || Box::new(Interval::new(target, self.classes));
+        let mut next = self.empty.try_recv().unwrap_or_else(|_| new());
         next.target = target;
         next
     }
@@ -148,8 +163,8 @@ mod tests {
     #[test]
     fn what_is_noted_late_goes_to_the_interval_in_which_it_ended() {
         let ((full, filled), (back, empty)) = (channel(), channel());
-        back.send(Box::new(Interval::new(0))).unwrap();
-        let mut under_way = UnderWay::new(2, 100, full, empty);
+        back.send(Box::new(Interval::new(0, 1))).unwrap();
+        let mut under_way = UnderWay::new((2, 1), 100, full, empty);
         under_way.open(1_000);
         let op = |interval: &mut Interval| interval.ops += 1;
         for (target, ended_ns) in [(0, 1_001), (1, 1_099), (0, 1_100), (0, 1_350), (1, 1_099), (1, 1_399)] {

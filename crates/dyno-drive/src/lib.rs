@@ -8,6 +8,7 @@ mod acknowledged;
 mod affinity;
 mod assemble;
 mod collector;
+mod complete;
 mod conductor;
 mod counts;
 mod cover;
@@ -62,6 +63,7 @@ mod watcher;
 mod witness;
 mod worker;
 
+pub use complete::{Complete, Cumulative, Latencies, SoFar};
 pub use descriptors::{raise_limit, too_few};
 pub use job::{Aim, Job};
 pub use learn::{Lesson, Stop};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use dyno_record::{Chunk, Merge, Overview, Part, Series, SeriesPoint};
 
+use crate::complete::Latencies;
 use crate::interval::Interval;
 use crate::packed::Packed;
 use crate::tally::Tally;
@@ -34,6 +35,32 @@ pub(crate) struct Line {
     untold_from: u64,
     /// What was reported of closed ones.
     late: BTreeMap<u64, SeriesPoint>,
+    sum: Sum,
+}
+
+/// Sums of intervals.
+#[derive(Debug, Default)]
+pub(crate) struct Sum {
+    /// The number behind the last interval that is in it.
+    pub(crate) until: u64,
+    pub(crate) ops: u64,
+    pub(crate) errors: u64,
+    pub(crate) classes: Vec<u64>,
+    pub(crate) latency: Packed,
+}
+
+impl Sum {
+    fn add(&mut self, (ops, errors): (u64, u64), classes: &[u64], latency: &Packed) {
+        self.ops += ops;
+        self.errors += errors;
+        add_classes(&mut self.classes, classes);
+        self.latency.add(latency);
+    }
+}
+
+fn add_classes(own: &mut Vec<u64>, classes: &[u64]) {
+    own.resize(own.len().max(classes.len()), 0);
+    own.iter_mut().zip(classes).for_each(|(own, ops)| *own += ops);
 }
 
 /// One interval of all sessions that may still change.
@@ -41,6 +68,7 @@ pub(crate) struct Line {
 struct Open {
     ops: u64,
     errors: u64,
+    classes: Vec<u64>,
     latency: Option<Tally>,
     metrics: BTreeMap<String, f64>,
 }
@@ -72,11 +100,16 @@ impl Line {
             untold: Vec::new(),
             untold_from: 0,
             late: BTreeMap::new(),
+            sum: Sum::default(),
         }
     }
 
     /// Adds what a session did in an interval.
     pub(crate) fn add(&mut self, interval: &Interval) {
+        if interval.index < self.sum.until {
+            let latency = Packed::of(&interval.latency);
+            self.sum.add((interval.ops, interval.errors), &interval.classes, &latency);
+        }
         let spare = self.spare.pop();
         let Some(open) = self.open_at(interval.index) else {
             self.spare.extend(spare);
@@ -84,6 +117,7 @@ impl Line {
         };
         open.ops += interval.ops;
         open.errors += interval.errors;
+        add_classes(&mut open.classes, &interval.classes);
         let mut spare = spare;
         if interval.latency.len() > 0 {
             let tally = open.latency.get_or_insert_with(|| spare.take().unwrap_or_else(Tally::coarse));
@@ -130,6 +164,29 @@ impl Line {
         (open.ops, us(0.5), us(0.99))
     }
 
+    /// The point of the open interval of this number as it is known by now, with its response times; it and all before it are in the
+    /// sum from now on. Nothing where it is closed.
+    pub(crate) fn complete(&mut self, index: u64) -> Option<(SeriesPoint, Latencies)> {
+        while self.sum.until <= index {
+            let until = self.sum.until;
+            if let Some(at) = until.checked_sub(self.open_from)
+                && let Some(open) = usize::try_from(at).ok().and_then(|at| self.open.get(at))
+            {
+                self.sum.add((open.ops, open.errors), &open.classes, &open.packed());
+            }
+            self.sum.until += 1;
+        }
+        let at_s = index as f64 * self.interval_s;
+        let open = self.open.get(usize::try_from(index.checked_sub(self.open_from)?).ok()?)?;
+        let latency = open.packed();
+        Some((open.point(at_s, self.interval_s, &latency), Latencies(latency)))
+    }
+
+    /// Sums of the intervals that are complete.
+    pub(crate) fn sum(&self) -> &Sum {
+        &self.sum
+    }
+
     /// Closes all intervals before the one of this number.
     pub(crate) fn close_until(&mut self, until: u64) {
         while self.open_from < until && !self.open.is_empty() {
@@ -146,23 +203,16 @@ impl Line {
     /// Takes the first open interval, which was so long, out.
     fn close_as(&mut self, seconds: f64) -> Option<Closed> {
         let open = self.open.pop_front()?;
-        let latency = open.latency.as_ref().map(Packed::of).unwrap_or_default();
+        let latency = open.packed();
+        if self.open_from >= self.sum.until {
+            self.sum.add((open.ops, open.errors), &open.classes, &latency);
+            self.sum.until = self.open_from + 1;
+        }
+        let point = open.point(self.open_from as f64 * self.interval_s, seconds, &latency);
         if let Some(mut tally) = open.latency {
             tally.clear();
             self.spare.push(tally);
         }
-        let [p50_us, p99_us, max_us] = latency.quantiles_us([0.5, 0.99, 1.0]);
-        let point = SeriesPoint {
-            at_s: self.open_from as f64 * self.interval_s,
-            seconds,
-            ops: open.ops,
-            errors: open.errors,
-            p50_us,
-            p99_us,
-            max_us,
-            metrics: open.metrics,
-            slowest: None,
-        };
         self.open_from += 1;
         self.untold.push(point.clone());
         Some(Closed { point, latency })
@@ -220,9 +270,21 @@ impl Line {
 }
 
 impl Open {
+    fn packed(&self) -> Packed {
+        self.latency.as_ref().map(Packed::of).unwrap_or_default()
+    }
+
+    /// Its point of the series, which begins at `at_s`.
+    fn point(&self, at_s: f64, seconds: f64, latency: &Packed) -> SeriesPoint {
+        let [p50_us, p99_us, max_us] = latency.quantiles_us([0.5, 0.99, 1.0]);
+        let (ops, errors, metrics) = (self.ops, self.errors, self.metrics.clone());
+        SeriesPoint { at_s, seconds, ops, errors, p50_us, p99_us, max_us, metrics, slowest: None }
+    }
+
     fn absorb(&mut self, other: Self) {
         self.ops += other.ops;
         self.errors += other.errors;
+        add_classes(&mut self.classes, &other.classes);
         match (&mut self.latency, other.latency) {
             (Some(own), Some(tally)) => own.add(&tally),
             (own @ None, Some(tally)) => *own = Some(tally),

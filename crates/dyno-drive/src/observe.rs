@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError, TargetErrorKind};
@@ -152,7 +152,8 @@ pub(crate) enum Answer {
 /// The thread that samples waits, seen from the coordinator.
 pub(crate) struct SamplerThread {
     switches: Arc<Switches>,
-    done: Receiver<Samples>,
+    seen: Arc<Mutex<Samples>>,
+    done: Receiver<()>,
     asked_per_s: f64,
     thread: std::thread::Thread,
 }
@@ -175,13 +176,14 @@ impl SamplerThread {
     ) -> std::io::Result<Self> {
         let switches = Arc::new(Switches::default());
         let (send, done) = channel();
-        let its_switches = Arc::clone(&switches);
+        let seen = Arc::new(Mutex::new(Samples::default()));
+        let (its_switches, its_seen) = (Arc::clone(&switches), Arc::clone(&seen));
         let handle = std::thread::Builder::new().name("dyno-sampler".into()).spawn(move || {
-            let samples = sample_loop(sampler, per_s, clock.as_ref(), &commits, &its_switches);
+            sample_loop(sampler, per_s, clock.as_ref(), &commits, &its_switches, &its_seen);
             // The coordinator may have stopped waiting.
-            let _ = send.send(samples);
+            let _ = send.send(());
         })?;
-        Ok(Self { switches, done, asked_per_s: per_s, thread: handle.thread().clone() })
+        Ok(Self { switches, seen, done, asked_per_s: per_s, thread: handle.thread().clone() })
     }
 
     /// Lets it sample.
@@ -200,12 +202,17 @@ impl SamplerThread {
         }
     }
 
+    /// What it has seen so far.
+    pub(crate) fn so_far(&self) -> Waits {
+        locked(&self.seen).clone().into_waits(self.asked_per_s)
+    }
+
     /// Ends it and says what it saw.
     pub(crate) fn finish(self, patience: Duration) -> Waits {
         self.switches.stop.store(true, Ordering::SeqCst);
         self.thread.unpark();
         match self.done.recv_timeout(patience) {
-            Ok(samples) => samples.into_waits(self.asked_per_s),
+            Ok(()) => self.so_far(),
             Err(_) => {
                 Waits::Absent { absent: "the sampler of waits did not answer at the end of the run".into() }
             }
@@ -219,9 +226,10 @@ fn sample_loop(
     clock: &dyn Clock,
     commits: &AtomicU64,
     switches: &Switches,
-) -> Samples {
+    samples: &Mutex<Samples>,
+) {
     let gap_ns = (1e9 / per_s) as u64;
-    let mut samples = Samples { blind: sampler.sees_others().err(), ..Samples::default() };
+    locked(samples).blind = sampler.sees_others().err();
     let (mut seen, mut others) = (Vec::new(), Vec::new());
     let mut next_ns = clock.now_ns();
     commits.store(sampler.own_commits(), Ordering::Release);
@@ -246,10 +254,14 @@ fn sample_loop(
         switches.sampling.store(false, Ordering::SeqCst);
         let Some(outcome) = outcome else { continue };
         if let Err(error) = outcome {
-            samples.error = Some(error.to_string());
+            locked(samples).error = Some(error.to_string());
             break;
         }
-        samples.take(&mut seen, &mut others);
+        locked(samples).take(&mut seen, &mut others);
     }
-    samples
+}
+
+fn locked(samples: &Mutex<Samples>) -> MutexGuard<'_, Samples> {
+    // Counts, which stay usable whoever panicked.
+    samples.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -46,6 +46,11 @@ impl Packed {
         })
     }
 
+    /// Of a coarse tally: bucket by bucket the lowest value and the count.
+    pub(crate) fn values_ns(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.buckets().map(|(bucket, count)| (coarse_value(bucket), count))
+    }
+
     /// Adds all counts of `other`.
     pub(crate) fn add(&mut self, other: &Self) {
         if !other.0.is_empty() {

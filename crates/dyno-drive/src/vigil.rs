@@ -19,6 +19,8 @@ pub(crate) struct Vigil {
     last: Option<Snapshot>,
     /// The first snapshot of all, and the window's.
     began_ns: Option<u64>,
+    /// Snapshots that were held against the one before.
+    looks: u64,
     window_ns: Option<u64>,
     seen: Vec<(u64, Change)>,
     fallen: Vec<(u64, Fall)>,
@@ -37,6 +39,7 @@ impl Vigil {
             self.last = Some(what_counts(&taken.database));
             return;
         };
+        self.looks += 1;
         let room = |len: usize| NAMED_MAX.saturating_sub(len);
         let changes = taken.database.changes_since(last).into_iter().take(room(self.seen.len()));
         self.seen.extend(changes.map(|change| (at_ns, change)));
@@ -56,6 +59,14 @@ impl Vigil {
     pub(crate) fn end(&mut self, taken: &Taken) {
         self.see(taken);
         self.ended = Some((self.seen.len(), self.fallen.len()));
+    }
+
+    /// How many snapshots were held against the one before, and what was seen so far since the window began.
+    pub(crate) fn so_far(&self) -> (u64, Vec<Change>, Vec<Fall>) {
+        let from_ns = self.window_ns.unwrap_or_default();
+        let changes = dated(&self.seen[self.before.0..], from_ns, |change, s| change.seen_s = s);
+        let falls = dated(&self.fallen[self.before.1..], from_ns, |fall, s| fall.seen_s = s);
+        (self.looks, changes, falls)
     }
 
     /// Puts what was seen inside the window in the place of what its two ends alone tell.

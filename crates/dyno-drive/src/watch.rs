@@ -2,6 +2,8 @@
 
 use dyno_record::Chunk;
 
+use crate::complete::{Complete, SoFar};
+
 /// What happens during a run, told on the coordinator's thread.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -32,6 +34,10 @@ pub enum Event {
     },
     /// An interval of the window is over.
     Interval(Live),
+    /// The last complete interval, with everything that is known up to its end.
+    Complete(Box<Complete>),
+    /// The window is over and its sessions have ended: what all of it was, with what came late.
+    Whole(Box<SoFar>),
     /// Intervals of the window that are over: those of all targets together, or of one.
     Final(Chunk),
     /// What a session, which was in a long operation, reports of intervals that were told before: to be added to these.

@@ -74,6 +74,15 @@ impl Watcher {
         }
     }
 
+    /// What the sampler has seen so far, or why there is none.
+    pub(crate) fn waits_so_far(&self) -> Waits {
+        match (&self.sampler, &self.waits) {
+            (Some(sampler), _) => sampler.so_far(),
+            (None, Some(waits)) => waits.clone(),
+            (None, None) => Waits::Absent { absent: "nobody samples".to_owned() },
+        }
+    }
+
     /// Ends the sampler and says what it saw.
     pub(crate) fn finish_sampler(&mut self, patience: Duration) -> Option<Waits> {
         match self.sampler.take() {

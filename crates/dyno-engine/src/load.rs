@@ -7,22 +7,32 @@ use dyno_plan::{DataSpec, Workload};
 
 /// A request to stop, shared by all threads of a command.
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel {
+    flag: Arc<AtomicBool>,
+    /// Another reason to stop, of a part of the command.
+    also: Option<Arc<AtomicBool>>,
+}
 
 impl Cancel {
     /// Asks everyone to stop.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.flag.store(true, Ordering::Relaxed);
     }
 
     /// Whether a stop was asked for.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.flag.load(Ordering::Relaxed)
+            || self.also.as_ref().is_some_and(|also| also.load(Ordering::Relaxed))
+    }
+
+    /// The same request for a part of the command, which stops where `also` is set, too.
+    pub fn part(&self, also: Arc<AtomicBool>) -> Self {
+        Self { flag: Arc::clone(&self.flag), also: Some(also) }
     }
 
     /// The flag itself, for signal handlers.
     pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.flag)
     }
 }
 

@@ -54,6 +54,7 @@ pub(crate) fn led<T>(
         marks: marks.into(),
         consent: Consent { own: own.collect(), all: common.allow_hooks, writes: common.allow_writes },
         cancel: terminal.cancel.clone(),
+        steer: terminal.steer.clone(),
         listener: &terminal,
     };
     terminal.outcome(work(&lead))

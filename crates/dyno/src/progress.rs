@@ -176,6 +176,7 @@ impl<'a> RunProgress<'a> {
             Event::Interval(live) => self.live_line(live),
             Event::Draining => "draining".to_owned(),
             Event::Closing { .. } | Event::Final(_) | Event::Late(_) => return,
+            Event::Complete(_) | Event::Whole(_) => return,
         };
         if self.talk.live {
             self.bar.set_message(line);

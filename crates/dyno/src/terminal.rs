@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dyno_campaign::{Begun, Ended, Error, Event, Listener, LoadEvent, Next};
+use dyno_campaign::{Begun, Ended, Error, Event, Listener, LoadEvent, Next, Steer};
 use dyno_drive::present::Seen;
 use dyno_engine::{Cancel, Secret};
 use dyno_plan::{Length, TargetUrl};
@@ -21,6 +21,8 @@ pub(crate) struct Terminal<'a> {
     talk: &'a Talk,
     /// Stops the campaign: signals ask it, and a stdout that takes no more.
     pub(crate) cancel: Cancel,
+    /// Lets runs that belong together rest, or leaves a point out.
+    pub(crate) steer: Steer,
     run: Mutex<Option<RunProgress<'a>>>,
     load: Mutex<Option<LoadProgress<'a>>>,
     /// The table that grows by each run.
@@ -32,7 +34,7 @@ pub(crate) struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     pub(crate) fn new(talk: &'a Talk) -> Self {
         let (run, load, table, trouble) = Default::default();
-        Self { talk, cancel: Cancel::default(), run, load, table, trouble }
+        Self { talk, cancel: Cancel::default(), steer: Steer::default(), run, load, table, trouble }
     }
 
     /// What came of a campaign, unless stdout broke on the way.
@@ -164,17 +166,18 @@ impl<'a> Terminal<'a> {
     }
 
     fn ended(&self, ended: &Ended) {
-        let Ended { number, part, record, failed } = ended;
-        let stopped = ended.is_stopped();
+        let Ended { number, part, record, failed, skipped } = ended;
+        let stopped = ended.is_stopped() || *skipped;
         let is_sweep = matches!(part.kind, SweepKind::Sweep | SweepKind::Suite);
         if let Some(table) = &*locked(&self.table)
-            && !(is_sweep && stopped && record.is_none())
+            && !(is_sweep && ended.is_stopped() && record.is_none())
         {
             let values = match &part.side {
                 Some(side) => vec![side.as_str()],
                 None => part.settings.iter().map(|setting| setting.value.as_str()).collect(),
             };
-            let stopped = (stopped && !is_sweep).then_some("stopped");
+            let word = if *skipped { "skipped" } else { "stopped" };
+            let stopped = (stopped && (!is_sweep || *skipped)).then_some(word);
             let (record, reason) = (record.as_deref(), failed.as_deref().or(stopped));
             let row = SweepRow { number: *number, values, repeat: part.repeat, record, reason };
             self.show(&table.line(&row, &self.talk.style()));

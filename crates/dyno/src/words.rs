@@ -49,6 +49,8 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
         // A terminal shows these in a form of their own.
         Event::Reached | Event::Load(_) | Event::Phase(_) | Event::RunOver | Event::Stored(_) => {}
         Event::Seen(_) => {}
+        Event::Paused(true) => talk.say("paused: no run begins until it is told to go on"),
+        Event::Paused(false) => talk.detail("going on"),
         Event::Begun(_) | Event::Next(_) | Event::Ended(_) => {}
     }
 }

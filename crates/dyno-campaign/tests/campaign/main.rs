@@ -5,7 +5,7 @@
 use std::sync::Mutex;
 
 use dyno_campaign::sweep::{Order, sweep};
-use dyno_campaign::{Consent, Ended, Error, ErrorKind, Event, Lead, Listener, LoadEvent, Marks};
+use dyno_campaign::{Consent, Ended, Error, ErrorKind, Event, Lead, Listener, LoadEvent, Marks, Steer};
 use dyno_engine::{Cancel, Registry, Secret};
 use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{Repository, RunRecord, Status, SweepKind};
@@ -20,14 +20,17 @@ struct Ear {
     folder: tempfile::TempDir,
     heard: Mutex<Vec<Event>>,
     cancel: Cancel,
+    steer: Steer,
     stop_at: fn(&Event) -> bool,
+    /// What is asked of the campaign at an event, beside the wish to stop.
+    steers: fn(&Steer, &Event),
     asked: Mutex<Vec<String>>,
 }
 
 impl Ear {
     fn new(stop_at: fn(&Event) -> bool) -> Self {
-        let (heard, asked) = Default::default();
-        Self { folder: tempfile::tempdir().unwrap(), heard, cancel: Cancel::default(), stop_at, asked }
+        let (heard, asked, steer, cancel) = Default::default();
+        Self { folder: tempfile::tempdir().unwrap(), heard, cancel, steer, stop_at, steers: |_, _| (), asked }
     }
 
     fn lead(&self) -> Lead<'_> {
@@ -37,6 +40,7 @@ impl Ear {
             marks: Marks { variant: Some("here".to_owned()), tag: Vec::new() },
             consent: Consent::default(),
             cancel: self.cancel.clone(),
+            steer: self.steer.clone(),
             listener: self,
         }
     }
@@ -62,6 +66,7 @@ impl Listener for Ear {
         if (self.stop_at)(&event) {
             self.cancel.cancel();
         }
+        (self.steers)(&self.steer, &event);
         self.heard.lock().unwrap().push(event);
     }
 
@@ -90,7 +95,7 @@ fn never(_: &Event) -> bool {
 /// The runs that have ended, each with its number, point and repeat; each has a record that counts.
 fn ended(heard: &[Event]) -> Vec<(u32, u32, u32)> {
     let one = |event: &Event| match event {
-        Event::Ended(Ended { number, part, record, failed }) => {
+        Event::Ended(Ended { number, part, record, failed, skipped: false }) => {
             assert!(failed.is_none() && record.as_ref().is_some_and(|record| record.status.counts()));
             Some((*number, part.point, part.repeat))
         }
@@ -173,6 +178,70 @@ fn a_sweep_that_is_stopped_keeps_its_runs_and_goes_on_with_the_rest() {
     assert_eq!(all.iter().map(|run| run.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
     let left = Order::resumed(&other.repository(), Some(&rest.id), ENGINES.specs, false).unwrap();
     assert!(sweep(&other.lead(), left).unwrap().is_none(), "nothing is left");
+}
+
+#[test]
+fn points_that_are_skipped_are_left_for_later_and_a_pause_ends() {
+    let steers = |steer: &Steer, event: &Event| match event {
+        Event::Phase(dyno_drive::Event::Interval(_)) => steer.skip(),
+        Event::Ended(ended) if ended.number == 1 => steer.pause(true),
+        Event::Paused(true) => steer.pause(false),
+        _ => {}
+    };
+    let ear = Ear { steers, ..Ear::new(never) };
+    let plan = ear.plan(&["run.time=1h", "observe.interval=100ms", "sweep.sessions=1,2", "sweep.repeats=3"]);
+    let order = Order::new(plan, ENGINES.specs, false, ear.lead().marks).unwrap();
+    let swept = sweep(&ear.lead(), order).unwrap().unwrap();
+    assert_eq!((swept.done, swept.skipped, swept.failed), (false, 2, 0));
+    assert_eq!((swept.worst, swept.stopped), (Status::Valid, None));
+    // What was measured of a point until it was skipped is stored, and does not count.
+    assert!(swept.records.iter().all(|record| record.status == Status::Interrupted));
+    let heard = ear.heard();
+    let is = |event: &Event| match event {
+        Event::Ended(ended) => ended.skipped.then_some("skipped"),
+        Event::Begun(begun) => (begun.skips && begun.points.len() == 2).then_some("begun"),
+        Event::Paused(paused) => Some(if *paused { "paused" } else { "on" }),
+        _ => None,
+    };
+    let words: Vec<_> = heard.iter().filter_map(is).collect();
+    assert_eq!(words, ["begun", "skipped", "paused", "on", "skipped"]);
+    let left = Order::resumed(&ear.repository(), Some(&swept.id), ENGINES.specs, false).unwrap();
+    assert_eq!(left.left().len(), 6);
+}
+
+#[test]
+fn what_is_told_of_complete_intervals_is_what_the_record_has() {
+    let ear = Ear::new(never);
+    let plan = ear.plan(&["run.time=1s", "observe.interval=100ms", "workload.update_pct=40"]);
+    dyno_campaign::load(&ear.lead(), &plan, false).unwrap();
+    let record = dyno_campaign::run(&ear.lead(), plan).unwrap();
+    let (mut points, mut whole, mut last) = (0, None, 0);
+    for event in ear.heard() {
+        match event {
+            Event::Phase(dyno_drive::Event::Complete(complete)) => {
+                let at = (complete.point.at_s / 0.1).round() as usize;
+                let of_record = &record.series.points[at];
+                assert_eq!(
+                    (complete.point.at_s, &complete.point.metrics),
+                    (of_record.at_s, &of_record.metrics)
+                );
+                // A session that had no processor for a while reports late.
+                assert!(complete.point.ops <= of_record.ops && complete.so_far.ops >= last);
+                assert_eq!(complete.latency.count(), complete.point.ops);
+                assert_eq!(complete.latency.quantiles_us([0.5]), [complete.point.p50_us]);
+                assert!(complete.looks > 0 && complete.changes.is_empty() && complete.counters.len() == 1);
+                (points, last) = (points + 1, complete.so_far.ops);
+            }
+            Event::Phase(dyno_drive::Event::Whole(so_far)) => whole = Some(so_far),
+            _ => {}
+        }
+    }
+    let whole = whole.unwrap();
+    assert!(points > 0 && whole.ops >= last);
+    assert_eq!((whole.ops, whole.latency.count()), (record.ops["all"].count, record.ops["all"].count));
+    let of_record = |(name, ops): &(String, u64)| record.ops[name].count == *ops;
+    assert!(whole.classes.iter().all(of_record), "{:?} {:?}", whole.classes, record.ops.keys());
+    assert_eq!(whole.classes.iter().map(|(_, ops)| ops).sum::<u64>(), whole.ops);
 }
 
 #[test]

@@ -3,15 +3,19 @@
 use std::time::Duration;
 
 use dyno_plan::Length;
+use dyno_record::Waits;
 
 use super::Conductor;
 use super::beat::BEAT;
 use crate::collector::Collector;
+use crate::complete::{Complete, Cumulative, SoFar};
 use crate::intervals;
 use crate::job::Outcome;
 use crate::observe::Taken;
 use crate::threads::Threads;
+use crate::totals;
 use crate::watch::{Event, Live};
+use crate::watcher::Watcher;
 
 /// Share of an interval for which its counters wait for sessions to make visible what they did in it.
 const INTERVAL_LAG_SHARE: u64 = 4;
@@ -58,6 +62,7 @@ impl Conductor<'_> {
             collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
             self.note_interval(threads, collector, index as usize, taken, tick_ns);
             self.tell(threads, collector, index as usize, origin_ns, end_ns);
+            self.tell_complete(collector, index as usize);
             self.tell_series(collector);
             // A machine that was asleep has missed ticks: their points stay, without counters.
             index = (self.now_ns().saturating_sub(origin_ns) / interval_ns).max(index + 1);
@@ -120,6 +125,39 @@ impl Conductor<'_> {
             p99_us,
             errors: collector.errors(),
         }));
+    }
+
+    /// Tells all that is known of the last complete interval, the one before that at `index`.
+    fn tell_complete(&self, collector: &mut Collector, index: usize) {
+        let complete = index.checked_sub(1).and_then(|index| collector.complete(index as u64));
+        let Some((point, latency)) = complete else { return };
+        let (mut looks, mut changes, mut falls) = (0, Vec::new(), Vec::new());
+        for target in &self.measured.targets {
+            let (own, its_changes, its_falls) = target.vigil.so_far();
+            looks += own;
+            changes.extend(its_changes);
+            falls.extend(its_falls);
+        }
+        let each: Vec<Waits> = self.watchers.iter().map(Watcher::waits_so_far).collect();
+        let waits = match each.as_slice() {
+            [one] => one.clone(),
+            several => totals::waits(self.job, &several.iter().collect::<Vec<_>>()),
+        };
+        let read = self.job.targets.iter().zip(&self.previous.0);
+        let counters = read.map(|(aim, taken)| Cumulative::of(aim.target.url(), &taken.database)).collect();
+        let so_far = self.so_far(collector);
+        let complete = Complete { point, latency, so_far, waits, changes, falls, looks, counters };
+        self.watch.event(&Event::Complete(Box::new(complete)));
+    }
+
+    /// Sums of the window so far, with the names of classes.
+    pub(super) fn so_far(&self, collector: &Collector) -> SoFar {
+        let classes = self.job.classes();
+        let (so_far, ops) = collector.so_far();
+        let named =
+            classes.all().map(|class| (classes.name(class), ops.get(class.index()).copied().unwrap_or(0)));
+        let classes = named.filter(|(_, ops)| *ops > 0).map(|(name, ops)| (name.to_owned(), ops)).collect();
+        SoFar { classes, ..so_far }
     }
 
     /// Tells of the series what nothing changes any more.

@@ -93,6 +93,9 @@ fn conclude(swept: &Concluded, talk: &Talk) -> anyhow::Result<Exit> {
         None if swept.failed > 0 => {
             format!("{} runs failed; `dyno sweep --resume {id}` tries them again", swept.failed)
         }
+        None if swept.skipped > 0 => {
+            format!("{} points were skipped; `dyno sweep --resume {id}` does them", swept.skipped)
+        }
         None => format!("stored as {id}; `dyno show {id}` shows all of it"),
     });
     Ok(swept.worst.into())
