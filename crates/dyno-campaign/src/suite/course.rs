@@ -20,7 +20,9 @@ const STEPS: usize = 6;
 
 impl Course for Order {
     fn next(&mut self) -> Result<Option<Turn>, Error> {
-        let Some((at, sessions, repeat)) = self.next_step() else { return Ok(None) };
+        let Some((at, sessions, repeat)) = self.next_step().filter(|_| self.runs_left != Some(0)) else {
+            return Ok(None);
+        };
         let setting = |key: &str, value: String| Setting { key: key.to_owned(), value };
         let test = self.tests[at].test.id.clone();
         Ok(Some(Turn {
@@ -62,6 +64,11 @@ impl Course for Order {
     fn learn(&mut self, turn: &Turn, ended: &Ended) -> Result<Option<Event>, String> {
         let (at, sessions) = ((turn.point / POINTS) as usize, turn.point % POINTS);
         let measured = ended.record.as_deref().and_then(throughput);
+        // What failed is not noted as done, so that it would be all that is ever done.
+        if measured.is_some() || ended.record.as_ref().is_some_and(|record| record.status == Status::Invalid)
+        {
+            self.runs_left = self.runs_left.map(|left| left - 1);
+        }
         let test = &mut self.tests[at];
         test.done.entry(sessions).or_default().push(measured);
         let failed = ended.record.as_ref().filter(|record| record.status == Status::Failed);
@@ -87,7 +94,9 @@ impl Course for Order {
         };
         let pages = self.tests.iter().map(page).collect();
         let (depth, looks) = (self.choice.depth.name(), self.looks_for_end());
-        let stopped = ended.stopped.clone();
+        let left = self.next_step().is_some();
+        let stopped = ended.stopped.clone().or_else(|| left.then(|| "runs of it are left".to_owned()));
+        let is_done = stopped.is_none();
         let conclusion = conclusion::suite::conclusion(
             &ended.id,
             stopped,
@@ -97,6 +106,6 @@ impl Course for Order {
             &self.calibrations,
             looks,
         );
-        (ended.stopped.is_none(), Some(conclusion))
+        (is_done, Some(conclusion))
     }
 }

@@ -40,6 +40,8 @@ pub struct Order {
     pub(super) calibrations: Vec<RunRecord>,
     /// The suite that is gone on with, and its records that count.
     pub(super) resumed: Option<(SweepId, Vec<RunRecord>)>,
+    /// Runs that may still be made this time; nothing where all of them may.
+    pub(super) runs_left: Option<u32>,
 }
 
 impl Order {
@@ -76,6 +78,7 @@ impl Order {
             there_before: Vec::new(),
             calibrations: Vec::new(),
             resumed: None,
+            runs_left: None,
         })
     }
 
@@ -112,6 +115,13 @@ impl Order {
         }
         order.resumed = Some((id, records));
         Ok(order)
+    }
+
+    /// Ends after so many runs that came to something, to be gone on with later: a suite of another platform can be between them.
+    #[must_use]
+    pub fn at_most(mut self, runs: Option<u32>) -> Self {
+        self.runs_left = runs;
+        self
     }
 
     /// What is noted of it, for those who go on with it.

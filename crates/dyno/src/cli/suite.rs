@@ -21,6 +21,9 @@ pub(crate) struct Suite {
     /// Go on with a suite that was cut off: the latest, or the one of this name.
     #[arg(long, value_name = "SUITE", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
+    /// End after so many runs; `--resume` goes on. So two suites go on by turns, and what drifts meets both alike.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
     /// Drop other data of Dyno's that is in the way first.
     #[arg(long)]
     pub(crate) replace: bool,

@@ -32,7 +32,7 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
         }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
-    match context::led(common, &args.marks, talk, |lead| suite(lead, order))? {
+    match context::led(common, &args.marks, talk, |lead| suite(lead, order.at_most(args.runs)))? {
         Some(concluded) => conclude(&concluded, talk),
         None => {
             talk.say("nothing is left to run: the suite is done");
@@ -96,6 +96,9 @@ fn conclude(concluded: &Concluded, talk: &Talk) -> anyhow::Result<Exit> {
     }))?;
     let id = &concluded.id;
     talk.say(&match &concluded.stopped {
+        None if !concluded.done => {
+            format!("as many runs as asked for were made; `dyno suite --resume {id}` goes on")
+        }
         Some(why) => format!("{why}; every finished run is kept, and `dyno suite --resume {id}` goes on"),
         None => format!("stored as {id}; `dyno show {id}` shows every step, `dyno report {id}` makes a page"),
     });

@@ -140,6 +140,31 @@ fn a_suite_that_is_cut_off_goes_on_where_it_was() {
     assert_eq!(valid, 4, "what was done is not done again");
 }
 
+#[test]
+fn two_suites_go_on_by_turns_a_few_runs_at_a_time() {
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", desk.file("suite.db").display());
+    let some = tests(&["server-lookup", "cpu-integer"]);
+    let ids = ["old", "new"].map(|variant| {
+        let args = suite(&url, &[&some[..], &["--keep-data", "--runs", "1", "--variant", variant]].concat());
+        let (code, begun) = desk.json(&args);
+        assert_eq!((code, &begun["done"]), (0, &Value::Bool(false)), "{begun:#}");
+        begun["suite"].as_str().unwrap().to_owned()
+    });
+    for (id, runs) in [(1, "2"), (0, "3"), (1, "9")] {
+        let (code, went_on) = desk.json(&["suite", "--resume", &ids[id], "--runs", runs]);
+        // Both are four runs, of which the first had one.
+        assert_eq!((code, &went_on["done"]), (0, &Value::Bool(runs != "2")), "{went_on:#}");
+    }
+    let (_, listed) = desk.json(&["list", "--limit", "100"]);
+    let mut order: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|run| run["variant"].as_str().unwrap()).collect();
+    order.reverse();
+    assert_eq!(order, ["old", "new", "new", "new", "old", "old", "old", "new"]);
+    let none = desk.dyno(&["suite", "--resume", &ids[0], "--runs", "0"]);
+    assert_eq!(none.code, 2, "{none:#?}");
+}
+
 /// A folder with two tests: one that works everywhere, one whose statement fails where it is executed.
 fn folder(desk: &Desk, page: &str) -> String {
     let dir = desk.file("mine");
