@@ -15,6 +15,7 @@ pub mod capacity;
 pub mod compare;
 pub mod conclusion;
 pub mod differ;
+pub mod doubts;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod health;
@@ -40,7 +41,7 @@ pub mod totals;
 pub mod trend;
 pub mod whose;
 
-pub use answer::{Answer, answer};
+pub use answer::{Answer, Answers, Tone, answer};
 pub use audit::{audit, check_names, judge};
 pub use compare::{Comparison, Gate, Rules, Side, Verdict, compare};
 pub use conclusion::Conclusion;

@@ -1,7 +1,7 @@
 //! What commands concluded, out of the repository and into it.
 
 use dyno_analyze::Conclusion;
-use dyno_record::{Repository, RunRecord, RunState, SweepKind};
+use dyno_record::{Repository, RunRecord, RunState, RunSummary, StartedSweep, SweepKind, SweepState};
 
 use crate::error::Error;
 
@@ -40,6 +40,50 @@ pub fn of_named(
         }
     }
     Ok(found)
+}
+
+/// What the sweep, search, soak or A/B comparison of this name came to; absent where nothing was noted.
+///
+/// # Errors
+/// The repository or what is stored in it cannot be read.
+pub fn stored(repository: &Repository, name: &str) -> Result<Option<Conclusion>, Error> {
+    Ok(repository.conclusion(name)?.map(serde_json::from_value).transpose()?)
+}
+
+/// Stores what `conclusion` says of `records`, which came from elsewhere with it; false where another one of that name is
+/// noted here, which stays.
+///
+/// # Errors
+/// The repository cannot be read or written.
+pub fn take_over(
+    repository: &Repository,
+    conclusion: &Conclusion,
+    records: &[RunSummary],
+) -> Result<bool, Error> {
+    let name = &conclusion.of;
+    let of_it = |run: &&RunSummary| run.part_of.as_ref().is_some_and(|part| part.id == *name);
+    let Some(first) = records.iter().filter(of_it).min_by_key(|run| run.started_at.as_str()) else {
+        return Ok(false);
+    };
+    if repository.conclusion(name)?.is_some() {
+        return Ok(false);
+    }
+    let is_known = repository.sweeps(None, usize::MAX)?.iter().any(|known| known.id == *name);
+    if !is_known {
+        let kind = first.part_of.as_ref().map_or(SweepKind::Sweep, |part| part.kind);
+        repository.begin_sweep(&StartedSweep {
+            id: name.clone(),
+            kind,
+            started_at: first.started_at.clone(),
+            target: first.target.clone(),
+            runs_planned: u32::try_from(records.iter().filter(of_it).count()).ok(),
+            definition: serde_json::Value::Null,
+        })?;
+        let state = if conclusion.stopped.is_none() { SweepState::Done } else { SweepState::Interrupted };
+        repository.end_sweep(name, state)?;
+    }
+    repository.conclude(name, &serde_json::to_value(conclusion)?)?;
+    Ok(true)
 }
 
 /// Whether a selection names runs by the sweep, search, soak or A/B comparison that they are of.

@@ -17,7 +17,7 @@ use flate2::write::ZlibEncoder;
 use crate::report::Report;
 use crate::runs::{RunsError, json};
 
-pub use read::{each, records};
+pub use read::{Embedded, each, records};
 
 /// What stands in front of the records in a page.
 pub(crate) const OPEN: &str = "<script type=\"application/json\" id=\"dyno-records\">";
@@ -204,7 +204,7 @@ mod tests {
             assert!(record.reasons.len() == 200);
             Ok::<(), EmbeddedError>(())
         });
-        assert_eq!(count.unwrap(), 400);
+        assert_eq!(count.unwrap().count, 400);
         assert!(
             first.unwrap() < page.len() / 10,
             "{first:?} of {} bytes read for the first record",

@@ -6,6 +6,7 @@
 //! [`text::clean`], nor a page but through that and [`markup::escape`] or the escaping of its templates.
 
 pub mod advice;
+pub mod answer;
 pub mod audit;
 pub mod bars;
 pub mod beside;
@@ -25,7 +26,6 @@ mod health;
 pub mod html;
 pub mod import_table;
 pub mod learned;
-pub mod limited;
 mod list;
 pub mod live;
 pub mod markup;
@@ -53,6 +53,7 @@ pub mod trend_table;
 mod watched;
 
 pub use advice::advice_table;
+pub use answer::{Answered, answer_grid, answer_text};
 pub use audit::{audit_full, audit_summary, audit_table, audit_words};
 pub use by_target::targets_table;
 pub use calibration::{calibration_page, calibration_text};
@@ -66,7 +67,6 @@ pub use export::{EXPORTERS, ExportError, Exporter, Request, SeriesCsv};
 pub use figures::text_curves;
 pub use health::{health_grid, health_table};
 pub use import_table::import_table;
-pub use limited::limited_text;
 pub use list::list_table;
 pub use live::{Live, live_line};
 pub use price::{costs_grid, price_grid, price_plot};

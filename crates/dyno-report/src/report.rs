@@ -1,6 +1,7 @@
 //! What a report says, before any format: the answer, its charts, its tables.
 
-use dyno_analyze::conclusion::Conclusion;
+use dyno_analyze::Answers;
+use dyno_analyze::conclusion::{Conclusion, Figures as Concluded};
 use dyno_analyze::knee::knee;
 use dyno_analyze::limited::{Component, limited};
 use dyno_analyze::number::{self, count, figure, optional, percent, span_s, time_us};
@@ -35,6 +36,8 @@ pub struct Report<'r> {
     pub curves: Vec<CurveWords>,
     /// What commands concluded from these runs.
     pub conclusions: Vec<Conclusion>,
+    /// The answer of each curve.
+    pub answers: Answers,
 }
 
 /// What is said of one curve.
@@ -119,8 +122,19 @@ impl<'r> Report<'r> {
             None => seen.first.clone().filter(|first| seen.runs == 1 && has_result(first)),
         };
         let close_charts = close.as_ref().map(figures::of_run).unwrap_or_default();
+        let answers = match &close {
+            Some(one) if seen.runs == 1 => Answers::of_run(one),
+            _ => Answers::of(&points),
+        };
         let (runs, conclusions) = (Box::new(runs), Vec::new());
-        Ok(Self { runs, seen, points, charts, close, close_charts, curves, conclusions })
+        Ok(Self { runs, seen, points, charts, close, close_charts, curves, conclusions, answers })
+    }
+
+    /// Whether the answers of curves say anything: those of tests of a suite, of a watch and of a machine's raw limits do not.
+    pub fn has_answers(&self) -> bool {
+        let is_suite = |conclusion: &Conclusion| matches!(conclusion.figures, Concluded::Suite(_));
+        let is_run = self.seen.first.as_ref().is_some_and(Answers::is_of);
+        is_run && !self.answers.curves.is_empty() && !self.conclusions.iter().any(is_suite)
     }
 
     /// Hands each run to `take`, in the order in which they ran.

@@ -1,6 +1,7 @@
 //! Sweeps in a terminal: the table that grows while they run, the points at their end, and the list of sweeps.
 
 use dyno_analyze::Points;
+use dyno_analyze::conclusion::Conclusion;
 use dyno_analyze::number::{ABSENT, compact, fixed, optional, time_us};
 use dyno_analyze::whose::{is_marked, legend, mark};
 use dyno_record::{RunRecord, SweepState, SweepSummary};
@@ -8,7 +9,7 @@ use dyno_record::{RunRecord, SweepState, SweepSummary};
 use crate::result::{Figures, LEGEND_LINES_MAX, has_result};
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
-use crate::text::wrap;
+use crate::text::{clean, wrap};
 
 /// One run in the table that grows.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,8 +147,11 @@ fn optional_pct(value: Option<f64>, marked: bool) -> Cell {
     value.map_or_else(|| optional(None), |value| mark(fixed(value, 1), marked)).into()
 }
 
-/// The repository's sweeps, one line each.
-pub fn sweep_list(sweeps: &[SweepSummary], style: &Style) -> String {
+/// Lines that the answer of one sweep may take.
+const ANSWER_LINES_MAX: usize = 4;
+
+/// The repository's sweeps, one line each, and beneath it what it came to.
+pub fn sweep_list(sweeps: &[(SweepSummary, Option<Conclusion>)], style: &Style) -> String {
     let mut table = Table::new(vec![
         Column::name("name"),
         Column::text("status"),
@@ -155,7 +159,7 @@ pub fn sweep_list(sweeps: &[SweepSummary], style: &Style) -> String {
         Column::figures("of", ""),
         Column::text("target"),
     ]);
-    for sweep in sweeps {
+    for (sweep, conclusion) in sweeps {
         let paint = match sweep.status {
             SweepState::Done | SweepState::Running => Paint::Good,
             SweepState::Interrupted | SweepState::Unknown => Paint::Warn,
@@ -167,6 +171,10 @@ pub fn sweep_list(sweeps: &[SweepSummary], style: &Style) -> String {
             sweep.runs_planned.map_or_else(|| ABSENT.to_owned(), |runs| runs.to_string()).into(),
             sweep.target.as_str().into(),
         ]);
+        let line = conclusion.as_ref().map(|conclusion| clean(&conclusion.line));
+        for line in line.iter().flat_map(|line| wrap(line, style.columns() - 2, ANSWER_LINES_MAX)) {
+            table.note(&format!("  {line}"), Paint::Dim);
+        }
     }
     table.render(style)
 }

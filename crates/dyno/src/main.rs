@@ -5,6 +5,7 @@
 //! commands share beside is the command line (`cli`), the way from options to plan and repository (`context`), stderr and
 //! stdout (`talk`, `output`, `ask`), signals, and the meaning of exit codes (`exit`).
 
+mod answers;
 mod ask;
 mod cli;
 mod commands;

@@ -9,7 +9,7 @@ use dyno_engine::{Cancel, Secret};
 use dyno_plan::{Length, TargetUrl};
 use dyno_record::{Kind, PartOf, RunRecord, Setting, SweepKind};
 use dyno_report::number::span_s;
-use dyno_report::{RunningTable, SweepRow};
+use dyno_report::{Answered, RunningTable, SweepRow};
 use serde_json::json;
 
 use crate::progress::{LoadProgress, RunProgress};
@@ -120,7 +120,7 @@ impl<'a> Terminal<'a> {
             self.note(self.talk.json_line(&json!({ "stored": record.id, "status": record.status })));
             self.show(&dyno_report::watch_text(record, &self.talk.style()));
         } else {
-            self.note(self.talk.json(record));
+            self.note(self.talk.json(&Answered::of(record)));
             self.show(&words::card(record, &self.talk.style()));
         }
         self.talk.say(&format!("stored as {}; `dyno show {0}` shows all of it", record.id));

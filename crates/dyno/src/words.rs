@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use dyno_analyze::Answers;
 use dyno_campaign::{Event, Holdings, HookEvent, LoadEvent, ProofEvent, SetUp, Warning};
 use dyno_engine::{DropItem, LoadReport};
 use dyno_record::RunRecord;
@@ -215,7 +216,12 @@ pub(crate) fn setting(key: &str, value: &str) -> String {
 /// One run's result, and what the audit says of it.
 pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let card = dyno_report::result_card(&ResultRow::from(record), style);
-    let limited = dyno_report::limited_text(record, 2, style);
+    let answers = Answers::of_run(record);
+    // A run without a result says so itself.
+    let answer = match answers.curves.is_empty() || !Answers::is_of(record) {
+        true => String::new(),
+        false => format!("{}\n", dyno_report::answer_text(&answers, style)),
+    };
     let placed =
         dyno_report::placement_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
     let targets = dyno_report::targets_table(record, style);
@@ -225,7 +231,7 @@ pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let phases = dyno_report::phases_text(record, style);
     let phases = if phases.is_empty() { phases } else { format!("\n{phases}") };
     format!(
-        "{card}{placed}{limited}{targets}{beside}{phases}\n{}",
+        "{answer}{card}{placed}{targets}{beside}{phases}\n{}",
         dyno_report::audit_words(&record.audit, style)
     )
 }

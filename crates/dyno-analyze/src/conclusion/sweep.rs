@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, Figures};
-use crate::answer::{Answer, answer};
+use crate::answer::{Answer, Answers};
 use crate::knee::{self, knee};
 use crate::number::{self, time_us};
 use crate::petal;
@@ -71,7 +71,7 @@ pub struct Sweep {
 
 /// The conclusion of the sweep named `of`.
 pub fn conclusion(of: &str, stopped: Option<String>, points: &Points) -> Conclusion {
-    let answers = answers(points);
+    let answers = Answers::of(points).curves;
     let mut words: Vec<String> = of_ramps_or_best(&answers).map(Answer::sentence).collect();
     let (ramps, of_ramps) = ramps(points);
     words.extend(of_ramps);
@@ -113,12 +113,6 @@ fn most(points: &Points) -> Option<Most> {
         service_p99_us: point.get("service_p99_us"),
         runs: point.runs.len(),
     })
-}
-
-/// The answer of each curve along sessions.
-fn answers(points: &Points) -> Vec<Answer> {
-    let curves = points.curves(points.load_axis());
-    curves.iter().filter_map(|curve| answer(MEASURE, curve)).collect()
 }
 
 /// Those of curves that have more than one point; where none has, that of the most.

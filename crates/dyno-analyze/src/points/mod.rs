@@ -27,6 +27,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use dyno_record::{Kind, Metric, RunId, RunRecord, Status, Unit, WaitTime, Waits};
 
 use crate::audit::page_cache_pct;
+use crate::doubts::Doubts;
 use crate::limited::{Limited, Limits, limited};
 use crate::whose::{Marked, marked};
 use axis::Settings;
@@ -47,6 +48,8 @@ pub struct Point {
     pub runs: Vec<Repeat>,
     /// What was measured, by name; see [`MEASURES`]. What any of the runs cannot tell is not there.
     pub estimates: BTreeMap<String, Estimate>,
+    /// What the audit doubts of its runs.
+    pub doubts: Doubts,
     limits: Limits,
 }
 
@@ -201,6 +204,7 @@ struct Group {
     /// Figures that every run has so far.
     figures: BTreeMap<String, (Unit, Vec<f64>)>,
     latencies: Latencies,
+    doubts: Doubts,
     limits: Limits,
 }
 
@@ -219,6 +223,7 @@ impl Group {
             runs: Vec::new(),
             figures,
             latencies: Latencies::default(),
+            doubts: Doubts::default(),
             limits: Limits::default(),
         }
     }
@@ -230,6 +235,7 @@ impl Group {
             value.is_some()
         });
         self.latencies.add(record);
+        self.doubts.add(record);
         self.runs.push(Repeat::of(record));
         self.limits.add(limited(record));
     }
@@ -250,6 +256,7 @@ impl Group {
             values: self.values,
             runs: self.runs,
             estimates,
+            doubts: self.doubts,
             limits: self.limits,
         }
     }

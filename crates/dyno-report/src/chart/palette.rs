@@ -22,6 +22,14 @@ pub struct Theme {
     pub dim: &'static str,
     /// Grid lines.
     pub grid: &'static str,
+    /// As it should be: audited, quiet, without a reservation.
+    pub good: &'static str,
+    /// Worth a look.
+    pub warn: &'static str,
+    /// Wrong.
+    pub bad: &'static str,
+    /// From elsewhere, and audited by nobody here.
+    pub foreign: &'static str,
 }
 
 /// On white.
@@ -31,6 +39,10 @@ pub const LIGHT: Theme = Theme {
     text: "#1c2024",
     dim: "#565d66",
     grid: "#dfe3e8",
+    good: "#1a7f37",
+    warn: "#8a5a00",
+    bad: "#b42318",
+    foreign: "#5f6368",
 };
 
 /// On near black.
@@ -40,6 +52,10 @@ pub const DARK: Theme = Theme {
     text: "#eceff2",
     dim: "#a9b1ba",
     grid: "#343a41",
+    good: "#4ecb71",
+    warn: "#f0b429",
+    bad: "#ff8a7a",
+    foreign: "#a9b1ba",
 };
 
 /// The look of charts on a page that sets the colours as CSS variables.
@@ -70,6 +86,10 @@ fn named(theme: &Theme) -> Vec<(String, &'static str)> {
         ("fg".to_owned(), theme.text),
         ("dim".to_owned(), theme.dim),
         ("grid".to_owned(), theme.grid),
+        ("good".to_owned(), theme.good),
+        ("warn".to_owned(), theme.warn),
+        ("bad".to_owned(), theme.bad),
+        ("foreign".to_owned(), theme.foreign),
     ]);
     names
 }
@@ -140,7 +160,9 @@ mod tests {
     fn text_is_readable_and_series_are_seen() {
         for theme in [LIGHT, DARK] {
             assert!(contrast(theme.text, theme.background) >= 7.0);
-            assert!(contrast(theme.dim, theme.background) >= 4.5);
+            for words in [theme.dim, theme.good, theme.warn, theme.bad, theme.foreign] {
+                assert!(contrast(words, theme.background) >= 4.5, "{words} on {}", theme.background);
+            }
             for colour in theme.series {
                 assert!(contrast(colour, theme.background) >= 2.0, "{colour} on {}", theme.background);
             }

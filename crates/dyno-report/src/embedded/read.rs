@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use base64::engine::general_purpose::STANDARD as BASE64;
 use base64::read::DecoderReader;
+use dyno_analyze::Conclusion;
 use dyno_record::{RECORD_BYTES_MAX, RecordError, RunRecord, SCHEMA_VERSION};
 use flate2::read::ZlibDecoder;
 use serde::Deserialize;
@@ -26,6 +27,17 @@ const HEAD_BYTES_MAX: usize = 64 << 20;
 struct Head {
     version: u32,
     count: usize,
+    #[serde(default)]
+    conclusions: Vec<Conclusion>,
+}
+
+/// What was read, beside the records.
+#[derive(Debug, Default)]
+pub struct Embedded {
+    /// How many records there were.
+    pub count: usize,
+    /// What commands concluded from them.
+    pub conclusions: Vec<Conclusion>,
 }
 
 /// The records in a report's HTML.
@@ -41,7 +53,8 @@ pub fn records(html: &str) -> Result<Vec<RunRecord>, EmbeddedError> {
     Ok(records)
 }
 
-/// Hands each record in a report's HTML to `take`, and returns how many there were. Not more than one is held.
+/// Hands each record in a report's HTML to `take`, and returns how many there were and what was concluded from them. Not more
+/// than one is held.
 ///
 /// # Errors
 /// The page holds none, or they are damaged or of another version; what was handed out before has to be thrown away. And
@@ -49,7 +62,7 @@ pub fn records(html: &str) -> Result<Vec<RunRecord>, EmbeddedError> {
 pub fn each<E: From<EmbeddedError>>(
     mut page: impl BufRead,
     mut take: impl FnMut(RunRecord) -> Result<(), E>,
-) -> Result<usize, E> {
+) -> Result<Embedded, E> {
     if !skip_past(&mut page, OPEN.as_bytes()).map_err(damaged)? {
         return Err(EmbeddedError::NoRecords.into());
     }
@@ -68,10 +81,10 @@ pub fn each<E: From<EmbeddedError>>(
     if !content.ended {
         return Err(EmbeddedError::Damaged("they are cut off".into()).into());
     }
-    if count != told {
-        return Err(EmbeddedError::Damaged(format!("there are {count} of {told}")).into());
+    if count != told.count {
+        return Err(EmbeddedError::Damaged(format!("there are {count} of {}", told.count)).into());
     }
-    Ok(count)
+    Ok(told)
 }
 
 fn damaged(error: impl fmt::Display) -> EmbeddedError {
@@ -149,12 +162,12 @@ fn head_of(content: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Records as JSON lines, compressed, in base64; returns how many there should be.
+/// Records as JSON lines, compressed, in base64; returns how many there should be, and what was concluded.
 fn packed<E: From<EmbeddedError>>(
     head: &[u8],
     content: &mut impl BufRead,
     take: &mut impl FnMut(RunRecord) -> Result<(), E>,
-) -> Result<usize, E> {
+) -> Result<Embedded, E> {
     let end = b"\"encoding\":\"zlib+base64\"}";
     let head: Head = serde_json::from_slice(&[head, end].concat()).map_err(damaged)?;
     if head.version != VERSION {
@@ -173,7 +186,7 @@ fn packed<E: From<EmbeddedError>>(
     }
     // The string and the object have to end, too.
     io::copy(lines.get_mut().get_mut().get_mut(), &mut io::sink()).map_err(damaged)?;
-    Ok(head.count)
+    Ok(Embedded { count: head.count, conclusions: head.conclusions })
 }
 
 /// Content up to the next quotation mark, and then all the rest of it as nothing.
@@ -201,15 +214,15 @@ impl<R: BufRead> Read for Quoted<R> {
     }
 }
 
-/// Records as an array of JSON; returns how many there should be.
+/// Records as an array of JSON; returns how many there should be, and what was concluded.
 fn plain<E: From<EmbeddedError>>(
     content: impl Read,
     take: &mut impl FnMut(RunRecord) -> Result<(), E>,
-) -> Result<usize, E> {
+) -> Result<Embedded, E> {
     let mut stopped = None;
     let mut reader = serde_json::Deserializer::from_reader(BufReader::new(content));
     let wrapped = Wrapped { take, stopped: &mut stopped }.deserialize(&mut reader);
-    let ended = wrapped.and_then(|count| reader.end().map(|()| count));
+    let ended = wrapped.and_then(|read| reader.end().map(|()| read));
     // What `take` said is the cause, whatever the reader made of it.
     if let Some(error) = stopped {
         return Err(error);
@@ -226,25 +239,27 @@ struct Wrapped<'t, T, E> {
 impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> DeserializeSeed<'de>
     for Wrapped<'_, T, E>
 {
-    type Value = Option<usize>;
+    type Value = Option<Embedded>;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<usize>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<Embedded>, D::Error> {
         from.deserialize_map(self)
     }
 }
 
 impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<'de> for Wrapped<'_, T, E> {
-    type Value = Option<usize>;
+    type Value = Option<Embedded>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("records of Dyno")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<usize>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<Embedded>, A::Error> {
         let (mut count, mut version, mut is_there) = (None, None, false);
+        let mut conclusions = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "count" => count = Some(map.next_value()?),
+                "conclusions" => conclusions = map.next_value()?,
                 "version" => {
                     let found = map.next_value()?;
                     if found != VERSION {
@@ -264,7 +279,7 @@ impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<
         }
         version.ok_or_else(|| A::Error::missing_field("version"))?;
         let count = count.ok_or_else(|| A::Error::missing_field("count"))?;
-        Ok(is_there.then_some(count))
+        Ok(is_there.then_some(Embedded { count, conclusions }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The records themselves, one after the other, with what commands concluded from them.
+//! The answers, what commands concluded, and the records themselves, one after the other.
 
 use std::io::Write;
 
@@ -6,25 +6,31 @@ use dyno_record::RecordError;
 use serde::Serialize;
 
 use super::{ExportError, Request};
+use crate::answer::Answered;
 use crate::report::Report;
 use crate::runs::RunsError;
 
 pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
-    if report.conclusions.is_empty() {
-        runs(report, "", out)?;
+    let is_one = report.seen.runs == 1 && report.conclusions.is_empty();
+    if is_one {
+        report.each(|record| Ok(out.write_all(pretty(&Answered::of(record), "")?.as_bytes())?))?;
     } else {
-        write!(out, "{{\n  \"conclusions\": {},\n  \"runs\": ", pretty(&report.conclusions, "  ")?)?;
+        out.write_all(b"{\n")?;
+        if report.has_answers() {
+            writeln!(out, "  \"answers\": {},", pretty(&report.answers, "  ")?)?;
+        }
+        if !report.conclusions.is_empty() {
+            writeln!(out, "  \"conclusions\": {},", pretty(&report.conclusions, "  ")?)?;
+        }
+        out.write_all(b"  \"runs\": ")?;
         runs(report, "  ", out)?;
         out.write_all(b"\n}")?;
     }
     Ok(out.write_all(b"\n")?)
 }
 
-/// The records as they stand behind `indent`: a single one as itself where it is all there is.
+/// The records as they stand behind `indent`.
 fn runs(report: &Report<'_>, indent: &str, out: &mut dyn Write) -> Result<(), RunsError> {
-    if report.seen.runs == 1 && report.conclusions.is_empty() {
-        return report.each(|record| Ok(out.write_all(pretty(record, indent)?.as_bytes())?));
-    }
     let (inside, mut before) = (format!("{indent}  "), "[");
     report.each(|record| {
         write!(out, "{before}\n{inside}{}", pretty(record, &inside)?)?;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use super::{ExportError, Request};
+use crate::answer::{self, answer_grid};
 use crate::audit::{audit_summary, spoken};
 use crate::by_target::targets_grid;
 use crate::conclusion::{self, title};
@@ -17,6 +18,12 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
     let mut top = format!("# Dyno report\n\n**{}**\n\n", text(&answer.line));
     for line in &answer.more {
         let _ = writeln!(top, "{}\n", text(line));
+    }
+    if report.has_answers() {
+        let _ = writeln!(top, "{}", table(&answer_grid(&report.answers)));
+        for line in answer::rest(&report.answers, report.answers.curves.len() <= 1) {
+            let _ = writeln!(top, "{}\n", text(&line));
+        }
     }
     for of in report.seen.reported.all() {
         let name = if of.name.is_empty() { String::new() } else { format!(": {}", text(&of.name)) };

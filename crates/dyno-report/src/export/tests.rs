@@ -38,8 +38,13 @@ fn every_format_speaks_of_every_run() {
 #[test]
 fn json_is_the_records() {
     let records = records();
-    let read: Vec<RunRecord> = serde_json::from_slice(&export("json", &records, None).unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&export("json", &records, None).unwrap()).unwrap();
+    let read: Vec<RunRecord> = serde_json::from_value(json["runs"].clone()).unwrap();
     assert_eq!(read, records);
+    assert_eq!(json["answers"]["curves"].as_array().map(Vec::len), Some(3), "one for each share of updates");
+    let one = String::from_utf8(export("json", &records[..1], None).unwrap()).unwrap();
+    assert!(one.starts_with("{\n  \"answers\": {"), "the answer stands in front");
+    assert_eq!(RunRecord::from_json(&one).unwrap(), records[0], "and the record is one all the same");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use dyno_analyze::conclusion::Figures;
 use dyno_record::{Kind, Status};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::answer::{self, tone_class};
 use crate::by_target::targets_grid;
 use crate::conclusion;
 use crate::report::Report;
@@ -71,8 +72,9 @@ pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
                     button id="theme" type="button" hidden { "light / dark" }
                 }
                 main {
-                    section id="answer" class=[tone(report, answer.found)] {
+                    section id="answer" class=(tone(report, answer.found)) {
                         p class="line" { (clean(&answer.line)) }
+                        @if report.has_answers() { (five(report)) }
                         @for line in &answer.more { p { (clean(line)) } }
                     }
                     nav aria-label="sections" {
@@ -130,13 +132,28 @@ fn overview(reported: &[Overview]) -> Markup {
     }
 }
 
-/// The class of the answer: that there is none, or that it is from elsewhere.
-fn tone(report: &Report<'_>, found: bool) -> Option<&'static str> {
+/// Capacity, bend, limit, confidence and headroom: of one curve word by word, of several as a table.
+fn five(report: &Report<'_>) -> Markup {
+    let answers = &report.answers;
+    html! {
+        p class={"state " (tone_class(answers.tone))} { (answers.tone.word()) }
+        @if let [one] = answers.curves.as_slice() {
+            dl class="five" { @for (word, said) in answer::pairs(one) { div { dt { (word) } dd { (clean(&said)) } } } }
+        } @else {
+            (grid::table(&answer::answer_grid(answers), "answers"))
+        }
+        @for line in answer::rest(answers, true) { p { (clean(&line)) } }
+    }
+}
+
+/// The class of the answer: what may be thought of it, or that there is none.
+fn tone(report: &Report<'_>, found: bool) -> &'static str {
     let imported = report.close.as_ref().is_some_and(|record| record.status == Status::Imported);
     match (found, imported) {
-        (false, _) => Some("none"),
-        (true, true) => Some("foreign"),
-        (true, false) => None,
+        (false, _) => "bad",
+        (true, true) => "foreign",
+        (true, false) if report.has_answers() => tone_class(report.answers.tone),
+        (true, false) => "plain",
     }
 }
 

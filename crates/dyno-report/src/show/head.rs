@@ -1,10 +1,11 @@
 //! Which run it is, what it was to do, and what came out.
 
+use dyno_analyze::Answers;
 use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
 use dyno_record::{Class, Imported, Kind, OwnWorkload, Pipelined, RunRecord, TargetFacts};
 
 use super::lists::{more, pairs};
-use crate::limited::limited_text;
+use crate::answer::answer_text;
 use crate::number::{self, bytes, count, span_s, time_us};
 use crate::result::{Figures, ResultRow, figure_card, has_result, placement_words};
 use crate::role;
@@ -31,6 +32,12 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
         }
     }
     out.push_str(&indent(&more(record.reasons.len(), LIST_MAX, style)));
+    if Answers::is_of(record) {
+        out.push_str(&indent(&answer_text(
+            &Answers::of_run(record),
+            &Style { width: style.columns() - 2, ..*style },
+        )));
+    }
     let mut list = vec![("started".to_owned(), moments(record))];
     for target in record.targets.iter().take(LIST_MAX) {
         list.push(("target".into(), target.url.clone()));
@@ -280,7 +287,6 @@ pub(super) fn result(record: &RunRecord, style: &Style) -> String {
         out.push_str(&format!("{}\n", style.paint(Paint::Bad, &text)));
     }
     out.push_str(&figure_card(&ResultRow::from(record), &Figures::of(record), style));
-    out.push_str(&limited_text(record, 0, style));
     let mut measured = format!(
         "{} between snapshots; sessions started within {}, {} to connect",
         span_s(window.seconds),

@@ -7,7 +7,7 @@ use super::compare;
 use crate::cli::{Ab, Common};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::{context, words};
+use crate::{answers, context, words};
 
 pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exit> {
     // A gate that cannot be read is found before the runs, not after them.
@@ -18,8 +18,9 @@ pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exi
         context::led(common, &args.marks, talk, |lead| ab(lead, sides, args.pairs, &judge))?;
     let exit = Exit::from(ended.worst);
     let mut gates = Exit::Done;
+    let answers = answers::of_sides(&answers::sides(&ended.records));
     if let Some(answer) = &answer {
-        talk.show("\n")?;
+        talk.show(&format!("\n{}\n", dyno_report::answer_text(&answers, &talk.style())))?;
         gates = compare::show(std::slice::from_ref(answer), talk)?;
         talk.show("\n")?;
     }
@@ -33,7 +34,7 @@ pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exi
         own.map(|record| record.id.as_str()).collect::<Vec<_>>()
     };
     talk.json(&json!({
-        "ab": ended.id, "done": ended.done, "a": ids("a"), "b": ids("b"), "comparison": answer,
+        "answers": answers, "ab": ended.id, "done": ended.done, "a": ids("a"), "b": ids("b"), "comparison": answer,
         "line": conclusion.map(|conclusion| &conclusion.line),
         "findings": conclusion.map(|conclusion| &conclusion.words),
     }))?;

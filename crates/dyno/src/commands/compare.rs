@@ -5,6 +5,7 @@ use dyno_campaign::compare::Answer;
 use dyno_campaign::select;
 use dyno_record::RunRecord;
 
+use crate::answers::of_sides;
 use crate::cli::{self, Common};
 use crate::context;
 use crate::exit::Exit;
@@ -20,6 +21,7 @@ pub(super) fn run(common: &Common, args: &cli::Compare, talk: &Talk) -> anyhow::
     let sides: Vec<(String, Vec<RunRecord>)> = sides.collect::<anyhow::Result<_>>()?;
     let answers = judge.answers(&sides);
     talk.json(&answers)?;
+    talk.show(&format!("{}\n", dyno_report::answer_text(&of_sides(&sides), &talk.style())))?;
     show(&answers, talk)
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::{Common, Search};
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
-use crate::{context, words};
+use crate::{answers, context, words};
 
 pub(super) fn run(common: &Common, args: &Search, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
@@ -21,13 +21,15 @@ pub(super) fn run(common: &Common, args: &Search, talk: &Talk) -> anyhow::Result
         return Ok(Exit::Failed);
     };
     let found = |end: Option<u64>| end.filter(|_| figures.found);
+    let answers = answers::of(&ended.records, &[]);
     talk.json(&json!({
-        "search": ended.id, "limits": figures.limits, "over": figures.over, "found": figures.found,
+        "answers": answers, "search": ended.id, "limits": figures.limits, "over": figures.over, "found": figures.found,
         "holds": found(figures.holds), "breaks": found(figures.breaks), "loads": figures.loads,
         "line": conclusion.line,
     }))?;
     talk.show("\n")?;
     words::show(&conclusion.line, 0, talk)?;
+    talk.show(&format!("\n{}", dyno_report::answer_text(&answers, &talk.style())))?;
     let id = &ended.id;
     let Some(why) = &ended.stopped else {
         talk.say(&format!("stored as {id}; `dyno show {id}` shows all of it"));

@@ -3,13 +3,13 @@
 use dyno_analyze::conclusion::Figures;
 use dyno_campaign::{conclusions, select};
 use dyno_record::RunRecord;
-use dyno_report::ResultRow;
+use dyno_report::{Answered, ResultRow};
 use serde_json::json;
 
 use crate::cli::{Common, Show};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::{context, words};
+use crate::{answers, context, words};
 
 pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
@@ -20,21 +20,28 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
     let style = talk.style();
     let conclusions = conclusions::of(&repository, &records)?;
     let named = args.runs.iter().any(|selection| conclusions::is_named(selection)) && !conclusions.is_empty();
+    let is_suite = conclusions.iter().any(|conclusion| matches!(conclusion.figures, Figures::Suite(_)));
+    // Tests of a suite are no points of one curve.
+    let answers = (records.len() > 1 && !is_suite).then(|| answers::of(&records, &conclusions));
     if named {
-        talk.json(&json!({ "conclusions": conclusions, "runs": records }))?;
+        let runs: Vec<_> = records.iter().map(Answered::of).collect();
+        talk.json(&json!({ "answers": answers, "conclusions": conclusions, "runs": runs }))?;
     }
     match records.as_slice() {
-        // A suite's tests are no points of one curve: its own tables say all of them.
-        _ if conclusions.iter().any(|conclusion| matches!(conclusion.figures, Figures::Suite(_))) => {}
+        // Its own tables say all of them.
+        _ if is_suite => {}
         [one] => {
             if !named {
-                talk.json(one)?;
+                talk.json(&Answered::of(one))?;
             }
             talk.show(&if args.table { words::card(one, &style) } else { dyno_report::show(one, &style) })?;
         }
         many => {
             if !named {
-                talk.json(&many)?;
+                talk.json(&many.iter().map(Answered::of).collect::<Vec<_>>())?;
+            }
+            if let Some(answers) = &answers {
+                talk.show(&format!("{}\n", dyno_report::answer_text(answers, &style)))?;
             }
             let rows: Vec<_> = many.iter().map(ResultRow::from).collect();
             let digits = many.len().to_string().len();

@@ -1,5 +1,6 @@
 //! `dyno soak`: one setting for hours, and whether it lasts.
 
+use dyno_analyze::Answers;
 use dyno_analyze::conclusion::{Conclusion, Figures};
 use dyno_analyze::minutes::Minute;
 use dyno_record::RunRecord;
@@ -36,7 +37,7 @@ fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Talk) -> anyhow::Res
         words::show(finding, 2, talk)?;
     }
     talk.json(&json!({
-        "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,
+        "answers": Answers::of_run(record), "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,
         "findings": findings, "parts": soak.parts.iter().map(part_json).collect::<Vec<_>>(),
     }))?;
     talk.say(&format!("stored as {}; `dyno show {}` shows all of it", record.id, conclusion.of));

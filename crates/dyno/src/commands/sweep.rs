@@ -1,5 +1,6 @@
 //! `dyno sweep`: runs over a grid of settings.
 
+use dyno_analyze::Answers;
 use dyno_analyze::conclusion::Figures;
 use dyno_campaign::Concluded;
 use dyno_campaign::sweep::{Order, sweep};
@@ -78,11 +79,14 @@ fn pairs(point: &Point) -> serde_json::Map<String, serde_json::Value> {
 fn conclude(swept: &Concluded, talk: &Talk) -> anyhow::Result<Exit> {
     let points = dyno_analyze::points(&swept.records);
     if !points.points.is_empty() {
-        talk.show("\n")?;
+        let answers = Answers::of(&points);
+        talk.show(&format!("\n{}\n", dyno_report::answer_text(&answers, &talk.style())))?;
         talk.show(&dyno_report::point_table(&points, &talk.style()))?;
         let curves = dyno_report::text_curves(&points, talk.glyphs(), &talk.style());
         talk.show(&format!("\n{curves}\n"))?;
-        for finding in swept.conclusion.iter().flat_map(dyno_analyze::Conclusion::sentences) {
+        let is_told = |finding: &String| answers.curves.iter().any(|curve| curve.sentence() == *finding);
+        let findings = swept.conclusion.iter().flat_map(dyno_analyze::Conclusion::sentences);
+        for finding in findings.filter(|finding| !is_told(finding)) {
             words::show(&finding, 2, talk)?;
         }
     }
@@ -131,9 +135,8 @@ fn as_json(swept: &Concluded, points: &dyno_analyze::Points) -> serde_json::Valu
         _ => None,
     });
     json!({
-        "sweep": swept.id, "done": swept.done, "axes": axes, "points": points, "runs": runs,
+        "answers": answers, "sweep": swept.id, "done": swept.done, "axes": axes, "points": points, "runs": runs,
         "line": swept.conclusion.as_ref().map(|conclusion| &conclusion.line),
-        "answers": answers,
         "findings": swept.conclusion.as_ref().map(|conclusion| &conclusion.words),
     })
 }

@@ -48,7 +48,7 @@ fn every_format_is_written() {
     for (format, begin) in [
         ("md", "# Dyno report"),
         ("csv", "run,started_at,status"),
-        ("json", "["),
+        ("json", "{"),
         ("html", "<!DOCTYPE html>"),
     ] {
         let said = desk.dyno(&["report", "last", "last~1", "--format", format, "-o", "-"]);

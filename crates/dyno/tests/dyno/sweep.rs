@@ -336,3 +336,30 @@ fn what_cannot_be_swept_says_so() {
         assert!(desk.dyno(&[command, "--help"]).out.contains("Examples:"), "{command} --help has examples");
     }
 }
+
+#[test]
+fn a_page_is_imported_with_what_its_sweep_came_to() {
+    let desk = desk();
+    let said = desk.dyno(&quick(&["sweep", "--set", "sweep.sessions=1,2", "--set", "sweep.update_pct=0"]));
+    assert!(said.code == 0 || said.code == 1, "{said:#?}");
+    // The answer stands before everything else.
+    assert!(said.out.find("answer: ").unwrap() < said.out.find("at most ").unwrap_or(usize::MAX), "{said:#?}");
+    let (_, listed) = desk.json(&["list", "--sweeps"]);
+    let line = listed[0]["line"].as_str().unwrap().to_owned();
+    assert_eq!(desk.dyno(&["report", "sweep:last", "-o", "page.html"]).code, 0);
+    let page = desk.file("page.html");
+    let other = Desk::new();
+    assert_eq!(other.dyno(&["init"]).code, 0);
+    for already in [false, true] {
+        let said = other.dyno(&["import", page.to_str().unwrap()]);
+        assert!(said.code == 0 && said.err.contains("came to is stored, too") != already, "{said:#?}");
+    }
+    let (_, there) = other.json(&["list", "--sweeps"]);
+    assert_eq!((there[0]["line"].as_str(), &there[0]["id"]), (Some(line.as_str()), &listed[0]["id"]));
+    assert_eq!(there[0]["status"], "done");
+    let (_, shown) = other.json(&["show", "sweep:last"]);
+    assert_eq!(shown["conclusions"][0]["line"].as_str(), Some(line.as_str()));
+    let text = other.dyno(&["list", "--sweeps"]).out;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains(&line), "{text}");
+}

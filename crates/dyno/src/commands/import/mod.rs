@@ -69,16 +69,20 @@ fn from_page(
         }
         Ok(())
     })?;
-    let there = match args.dry_run {
-        true => 0,
+    let stored = match args.dry_run {
+        true => page::Stored::default(),
         false => page::store(&context::repository(common)?, source, kind, args)?,
     };
-    talk.json_each(|put| page::each(source, kind, args, |record| put(&record)))?;
+    let there = stored.there;
+    talk.json_each(|put| page::each(source, kind, args, |record| put(&record)).map(drop))?;
     talk.show(&dyno_report::result_table(&rows, &talk.style()))?;
     say_more(rows.len(), count, talk);
     let done = if args.dry_run { "would be stored" } else { "stored" };
     let again = if there > 0 { format!("; {there} were there already") } else { String::new() };
     talk.say(&format!("{} records {done}, as they were measured{again}", count - there));
+    for name in &stored.conclusions {
+        talk.say(&format!("what {name} came to is stored, too: `dyno show {name}`"));
+    }
     Ok(Exit::Done)
 }
 

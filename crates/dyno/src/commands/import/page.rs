@@ -2,7 +2,9 @@
 
 use std::io::Read as _;
 
-use dyno_record::{RECORD_BYTES_MAX, Repository, RepositoryError, RunRecord};
+use dyno_analyze::Conclusion;
+use dyno_campaign::conclusions;
+use dyno_record::{Filter, RECORD_BYTES_MAX, Repository, RepositoryError, RunRecord};
 use dyno_report::embedded::EmbeddedError;
 
 use super::source::{Kind, Source};
@@ -22,20 +24,21 @@ impl From<EmbeddedError> for Stopped {
     }
 }
 
-/// Hands each record of the page or file to `take`, with the marks that the command line gives.
+/// Hands each record of the page or file to `take`, with the marks that the command line gives; returns what was concluded from
+/// them.
 pub(super) fn each(
     source: &mut Source,
     kind: Kind,
     args: &cli::Import,
     mut take: impl FnMut(RunRecord) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<Conclusion>> {
     let mut marked = |record: RunRecord| take(with_marks(record, args));
     if kind == Kind::Record {
-        return marked(one(source)?);
+        return marked(one(source)?).map(|()| Vec::new());
     }
     let read = dyno_report::embedded::each(source.reader()?, |record| marked(record).map_err(Stopped::Other));
     match read {
-        Ok(_) => Ok(()),
+        Ok(read) => Ok(read.conclusions),
         Err(Stopped::Other(error)) => Err(error),
         Err(Stopped::Page(error)) => {
             Err(usage(format!("{}: {error}", source.name()), "name a page that `dyno report` wrote"))
@@ -65,16 +68,25 @@ fn with_marks(mut record: RunRecord, args: &cli::Import) -> RunRecord {
     record
 }
 
-/// Stores those that are not there yet, all of them or none, and returns how many were there.
+/// What came of storing.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    /// Records that were there already.
+    pub(super) there: usize,
+    /// What was concluded from runs that belong together, by their name.
+    pub(super) conclusions: Vec<String>,
+}
+
+/// Stores those that are not there yet, all of them or none, and what was concluded from them.
 pub(super) fn store(
     repository: &Repository,
     source: &mut Source,
     kind: Kind,
     args: &cli::Import,
-) -> anyhow::Result<usize> {
+) -> anyhow::Result<Stored> {
     let mut batch = repository.batch()?;
     let mut there = 0;
-    each(source, kind, args, |record| {
+    let concluded = each(source, kind, args, |record| {
         // Another record under the same name is an error; the same one may come twice, spelled by another version.
         match batch.add(&record) {
             Ok(is_new) => there += usize::from(!is_new),
@@ -88,5 +100,12 @@ pub(super) fn store(
         Ok(())
     })?;
     batch.commit()?;
-    Ok(there)
+    let mut stored = Stored { there, ..Stored::default() };
+    for conclusion in concluded {
+        let runs = repository.list(&Filter { sweep: Some(conclusion.of.clone()), ..Filter::default() })?;
+        if conclusions::take_over(repository, &conclusion, &runs)? {
+            stored.conclusions.push(conclusion.of);
+        }
+    }
+    Ok(stored)
 }

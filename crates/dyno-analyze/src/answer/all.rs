@@ -1,0 +1,188 @@
+//! The answers of all curves of some runs, and what is said of runs that have none.
+
+use dyno_record::{CheckStatus, Kind, RunRecord, Status};
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Tone, answer};
+use crate::points::{Curve, Points, SESSIONS, points};
+
+/// Operations per second: what capacity is told in, wherever operations are counted.
+const OPS: &str = "ops_per_s";
+/// What runs of scans alone are told in: their operations are no lookups.
+const SCANNED: &str = "scan_mb_per_s";
+/// What runs are told in whose operations nobody counted.
+const READS: &str = "physical_read_requests_per_s";
+/// Share of the operations from which on scans are all there is, %.
+const SCANS_PCT: f64 = 99.0;
+
+/// Runs without a result, by their reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WithoutResult {
+    /// Why they have none.
+    pub reason: String,
+    /// How many they are.
+    pub runs: usize,
+}
+
+/// One row for each curve.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answers {
+    /// The colour of all of them: that of the worst.
+    pub tone: Tone,
+    /// The curves.
+    pub curves: Vec<Answer>,
+    /// Runs that count in none of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_result: Vec<WithoutResult>,
+}
+
+impl Answers {
+    /// Of points along their load.
+    pub fn of(points: &Points) -> Self {
+        let along = match points.axes.iter().any(|axis| axis.path == points.load_axis()) {
+            true => points.load_axis(),
+            false => SESSIONS,
+        };
+        let curves = points.curves(along);
+        let answers = curves.iter().filter_map(|curve| answer(measure(curve), curve)).collect();
+        let mut without: Vec<WithoutResult> = Vec::new();
+        for out in &points.left_out {
+            match without.iter_mut().find(|known| known.reason == out.reason) {
+                Some(known) => known.runs += 1,
+                None => without.push(WithoutResult { reason: out.reason.clone(), runs: 1 }),
+            }
+        }
+        Self::made(answers, without)
+    }
+
+    /// Of one run. One that was ended before its time has an answer too, which is of what was measured.
+    pub fn of_run(record: &RunRecord) -> Self {
+        let is_cut = record.status == Status::Interrupted
+            && record.window.is_some()
+            && record.audit.iter().all(|check| check.status != CheckStatus::Fail);
+        if !is_cut {
+            return Self::of(&points(std::slice::from_ref(record)));
+        }
+        let mut measured = Self::of(&points(&[RunRecord { status: Status::Valid, ..record.clone() }]));
+        for answer in &mut measured.curves {
+            answer.why.push("the run was interrupted: the figures are of the part that was measured".into());
+            answer.tone = answer.tone.max(Tone::Warned);
+        }
+        Self::made(measured.curves, measured.without_result)
+    }
+
+    /// Of several sides, each with a name that stands before those of its curves.
+    pub fn of_sides<'s>(sides: impl IntoIterator<Item = (&'s str, Self)>) -> Self {
+        let (mut curves, mut without) = (Vec::new(), Vec::new());
+        for (side, answers) in sides {
+            curves.extend(answers.curves.into_iter().map(|curve| Answer {
+                name: match curve.name.is_empty() {
+                    true => side.to_owned(),
+                    false => format!("{side}: {}", curve.name),
+                },
+                ..curve
+            }));
+            without.extend(
+                answers
+                    .without_result
+                    .into_iter()
+                    .map(|out| WithoutResult { reason: format!("{side}: {}", out.reason), ..out }),
+            );
+        }
+        Self::made(curves, without)
+    }
+
+    fn made(curves: Vec<Answer>, without_result: Vec<WithoutResult>) -> Self {
+        let worst = curves.iter().map(|answer| answer.tone).max().unwrap_or(Tone::Invalid);
+        // Runs that count nowhere are a reservation to what the others say.
+        let tone = if without_result.is_empty() { worst } else { worst.max(Tone::Warned) };
+        Self { tone, curves, without_result }
+    }
+
+    /// Whether there is anything to show: what a machine's raw limits are, or what others do, is no curve.
+    pub fn is_of(record: &RunRecord) -> bool {
+        !matches!(record.kind, Kind::Component | Kind::Watch)
+    }
+}
+
+/// What a curve is told in.
+fn measure(curve: &Curve<'_>) -> &'static str {
+    let has = |name: &str| curve.points.iter().any(|point| point.estimates.contains_key(name));
+    let scans_only = curve.points.iter().all(|point| {
+        let [scans, all] = ["scans_per_s", OPS].map(|name| point.get(name));
+        scans.zip(all).is_some_and(|(scans, all)| all > 0.0 && 100.0 * scans / all >= SCANS_PCT)
+    });
+    match has(OPS) {
+        true if scans_only && has(SCANNED) => SCANNED,
+        true => OPS,
+        false => READS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::{AuditCheck, Metric, Unit};
+
+    use super::*;
+    use crate::fixture;
+
+    fn warned(record: &mut RunRecord) {
+        record.audit.push(AuditCheck {
+            check: "physical_reads".into(),
+            status: CheckStatus::Warn,
+            expected: String::new(),
+            observed: String::new(),
+            detail: "the page cache answered".into(),
+        });
+    }
+
+    fn run(id: &str) -> RunRecord {
+        let mut record = fixture::postgres();
+        record.id = id.to_owned();
+        record.audit.clear();
+        record
+    }
+
+    #[test]
+    fn green_is_audited_quiet_and_without_a_reservation() {
+        let quiet = run("a");
+        assert_eq!(Answers::of_run(&quiet).tone, Tone::Good, "{:#?}", Answers::of_run(&quiet));
+        let mut doubted = run("b");
+        warned(&mut doubted);
+        let answers = Answers::of_run(&doubted);
+        assert_eq!(answers.tone, Tone::Warned);
+        assert!(answers.curves[0].why.iter().any(|why| why == "the audit doubts physical reads"));
+        let mut far = run("c");
+        far.metrics.insert("ops_per_s".into(), Metric::Value { value: 9e9, unit: Unit::PerSecond });
+        let apart = Answers::of(&points(&[run("a"), far]));
+        assert_eq!(apart.tone, Tone::Warned, "noisy: {apart:#?}");
+        let imported = RunRecord { status: Status::Imported, ..run("d") };
+        assert_eq!(Answers::of_run(&imported).tone, Tone::Imported);
+        let invalid = RunRecord { status: Status::Invalid, reasons: vec!["others".into()], ..run("e") };
+        let answers = Answers::of_run(&invalid);
+        assert_eq!((answers.tone, answers.curves.len()), (Tone::Invalid, 0));
+        assert_eq!(answers.without_result[0].reason, "invalid: others");
+        let cut = RunRecord { status: Status::Interrupted, ..run("f") };
+        let answers = Answers::of_run(&cut);
+        assert_eq!((answers.tone, answers.curves.len()), (Tone::Warned, 1));
+    }
+
+    #[test]
+    fn scans_alone_are_told_in_what_they_read() {
+        let mut scans = run("a");
+        let ops = scans.metrics.get("ops_per_s").and_then(Metric::value);
+        let ops = ops.or_else(|| scans.leading_ops().map(|all| all.rate_per_s)).unwrap();
+        scans.metrics.insert("scans_per_s".into(), Metric::Value { value: ops, unit: Unit::PerSecond });
+        let figure = Metric::Value { value: 812.0, unit: Unit::MegabytesPerSecond };
+        scans.metrics.insert("scan_mb_per_s".into(), figure);
+        let answers = Answers::of_run(&scans);
+        assert_eq!((answers.curves[0].measure.as_str(), answers.curves[0].capacity.value), (SCANNED, 812.0));
+    }
+
+    #[test]
+    fn sides_keep_their_names() {
+        let both = Answers::of_sides([("a", Answers::of_run(&run("a"))), ("b", Answers::of_run(&run("b")))]);
+        let names: Vec<&str> = both.curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+}

@@ -1,0 +1,63 @@
+use dyno_record::{Metric, RunRecord, Unit, Waits};
+
+use super::*;
+use crate::fixture;
+use crate::limited::Component;
+use crate::points::{SESSIONS, points};
+
+/// A run on processors that are busy to `busy_pct`, whose sessions wait for nothing that is known.
+fn run(sessions: u32, ops_per_s: f64, busy_pct: f64) -> RunRecord {
+    let mut record = fixture::postgres();
+    record.id = format!("run-{sessions}-{ops_per_s}");
+    record.plan.run.sessions_per_schema = sessions;
+    record.gate.sessions = sessions;
+    record.ops.remove("commit");
+    record.waits = Waits::Absent { absent: "nobody looked".into() };
+    record.metrics.insert("ops_per_s".into(), Metric::Value { value: ops_per_s, unit: Unit::PerSecond });
+    let counters = &mut record.hosts[0].counters;
+    let capacity_s = counters["processors.capacity_s"];
+    let busy_s = capacity_s * busy_pct / 100.0;
+    counters.extend([("processors.busy_s".into(), busy_s), ("server.cpu_s".into(), busy_s * 0.9)]);
+    record
+}
+
+fn answer_of(records: &[RunRecord]) -> Answer {
+    let points = points(records);
+    let curves = points.curves(SESSIONS);
+    answer("ops_per_s", &curves[0]).unwrap()
+}
+
+#[test]
+fn a_curve_has_capacity_bend_limit_confidence_and_headroom() {
+    let ramp = [
+        run(1, 1_000.0, 20.0),
+        run(2, 1_900.0, 40.0),
+        run(4, 3_600.0, 80.0),
+        run(8, 4_000.0, 96.0),
+        run(16, 3_900.0, 97.0),
+    ];
+    let answer = answer_of(&ramp);
+    assert_eq!(answer.capacity, Place { sessions: 8, value: 4_000.0 });
+    assert_eq!(answer.bend, Some(Place { sessions: 4, value: 3_600.0 }));
+    assert_eq!((answer.limit.by, answer.confidence), (Component::Cpu, Confidence::Sure));
+    assert_eq!(answer.headroom_pct.map(f64::round), Some(4.0));
+    let said = answer.sentence();
+    let begins = "capacity 4,000 operations/s with 8 sessions; bends at 4 sessions; limited by the CPU: ";
+    assert!(said.starts_with(begins) && said.ends_with("; headroom 4.0 %"), "{said}");
+    let json = serde_json::to_string(&answer).unwrap();
+    assert_eq!(serde_json::from_str::<Answer>(&json).unwrap().sentence(), said);
+}
+
+#[test]
+fn repeats_that_lie_apart_or_disagree_are_less_sure() {
+    let sure = [run(4, 1_000.0, 97.0), run(4, 1_010.0, 97.0)];
+    assert_eq!(answer_of(&sure).confidence, Confidence::Sure);
+    let mut apart = sure.clone();
+    apart[1] = run(4, 2_000.0, 97.0);
+    assert_eq!(answer_of(&apart).confidence, Confidence::Likely);
+    let mut other = sure;
+    other[1] = run(4, 1_010.0, 30.0);
+    let answer = answer_of(&other);
+    assert_eq!((answer.limit.by, answer.confidence), (Component::Cpu, Confidence::Likely));
+    assert!(answer.why.iter().any(|why| why == "1 of 2 runs say otherwise: unknown"), "{:?}", answer.why);
+}

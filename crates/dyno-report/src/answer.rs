@@ -1,0 +1,345 @@
+//! The answer, shown: capacity, bend, limit, confidence and headroom of each curve, the same in a terminal, on a page and in
+//! Markdown.
+
+use dyno_analyze::answer::{Answer, Answers, Place, Tone};
+use dyno_analyze::doubts::Doubt;
+use dyno_analyze::number::{ABSENT, count, figure, percent, sessions};
+use dyno_analyze::points::phrase;
+use dyno_analyze::whose::mark;
+use dyno_record::RunRecord;
+use serde::Serialize;
+
+use crate::grid::{self, Grid, Head};
+use crate::style::{Paint, Style};
+use crate::table::{Cell, Column, Table};
+use crate::text::{clean, pad, wrap};
+
+/// Lines that one sentence may take in a terminal.
+const LINES_MAX: usize = 6;
+/// Curves that a terminal shows; a page has all of them.
+const CURVES_MAX: usize = 40;
+/// Reasons of runs without a result, and checks in doubt, that are told one by one.
+const LISTED_MAX: usize = 6;
+
+/// The five words, in the order in which they are told everywhere.
+const WORDS: [&str; 5] = ["capacity", "bend", "limit", "confidence", "headroom"];
+
+/// The colour of a tone in a terminal.
+fn paint(tone: Tone) -> Paint {
+    match tone {
+        Tone::Good => Paint::Good,
+        Tone::Warned => Paint::Warn,
+        Tone::Invalid => Paint::Bad,
+        Tone::Imported => Paint::Foreign,
+    }
+}
+
+/// The class of a tone on pages.
+pub(crate) fn tone_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "good",
+        Tone::Warned => "warn",
+        Tone::Invalid => "bad",
+        Tone::Imported => "foreign",
+    }
+}
+
+/// A record as JSON with its answer in front: whoever reads records reads this, too.
+#[derive(Debug, Serialize)]
+pub struct Answered<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answers: Option<Answers>,
+    #[serde(flatten)]
+    record: &'r RunRecord,
+}
+
+impl<'r> Answered<'r> {
+    /// Of one run; what others do and what a machine can at most have no answer.
+    pub fn of(record: &'r RunRecord) -> Self {
+        Self { answers: Answers::is_of(record).then(|| Answers::of_run(record)), record }
+    }
+}
+
+/// The answers for a terminal; empty where there is nothing to say.
+pub fn answer_text(answers: &Answers, style: &Style) -> String {
+    let title = format!("answer: {}", answers.tone.word());
+    let mut out = format!("{}\n", style.paint(paint(answers.tone), &title));
+    match answers.curves.as_slice() {
+        [] => {}
+        [one] => out.push_str(&block(one, style)),
+        many => out.push_str(&table(many, style)),
+    }
+    let alone = answers.curves.len() <= 1;
+    for line in rest(answers, alone) {
+        out.extend(
+            wrap(&clean(&line), style.columns() - 2, LINES_MAX).iter().map(|line| format!("  {line}\n")),
+        );
+    }
+    out
+}
+
+/// One answer, word by word.
+fn block(answer: &Answer, style: &Style) -> String {
+    let widest = WORDS.iter().map(|word| word.len()).max().unwrap_or_default() + 2;
+    let mut out = String::new();
+    for (word, said) in WORDS.iter().zip(said(answer)) {
+        let lines = wrap(&clean(&said), style.columns().saturating_sub(widest + 2), LINES_MAX);
+        for (at, line) in lines.iter().enumerate() {
+            let head = if at == 0 { *word } else { "" };
+            out.push_str(&format!("  {head}{}{line}\n", pad(widest - head.len())));
+        }
+    }
+    out
+}
+
+/// What stands behind each of the five words.
+fn said(answer: &Answer) -> [String; 5] {
+    [
+        format!("{} with {}", value(answer), place(&answer.capacity)),
+        match &answer.bend {
+            Some(bend) => format!("at {}, with {}", place(bend), phrase(&answer.measure, bend.value)),
+            None => answer.no_bend().to_owned(),
+        },
+        limit(answer),
+        answer.confidence_words(),
+        headroom(answer),
+    ]
+}
+
+fn value(answer: &Answer) -> String {
+    mark(phrase(&answer.measure, answer.capacity.value), answer.marked)
+}
+
+/// Sessions; figures from elsewhere may not tell how many there were.
+fn place(at: &Place) -> String {
+    match at.sessions {
+        0 => "sessions that are not known".to_owned(),
+        known => sessions(f64::from(known)),
+    }
+}
+
+/// What limits, with its evidence. Of imported figures only what is known.
+fn limit(answer: &Answer) -> String {
+    if answer.tone == Tone::Imported && answer.limit.evidence.is_empty() {
+        return "the source does not tell".to_owned();
+    }
+    answer.limit.full()
+}
+
+fn headroom(answer: &Answer) -> String {
+    match answer.headroom_pct {
+        Some(pct) => format!("{} % of {} is left", percent(pct), clean(&answer.limit.what)),
+        None => "not known: what limits has no measure of its own".to_owned(),
+    }
+}
+
+/// The answers of several curves.
+fn table(answers: &[Answer], style: &Style) -> String {
+    let one = same_measure(answers);
+    let unit = if one == Some("ops_per_s") { "ops/s" } else { "" };
+    let mut table = Table::new(vec![
+        Column::text("curve"),
+        Column::figures("capacity", unit),
+        Column::figures("sessions", "").spare(1),
+        Column::figures("bend", "sessions"),
+        Column::text("limit"),
+        Column::text("confidence"),
+        Column::figures("headroom", "%"),
+    ]);
+    for answer in answers.iter().take(CURVES_MAX) {
+        let number = |at: &Place| Some(at.sessions).filter(|sessions| *sessions > 0);
+        let shown = |sessions: Option<u32>| sessions.map_or_else(|| ABSENT.into(), |n| count(n.into()));
+        let capacity = match unit {
+            "" => value(answer),
+            _ => mark(figure(answer.capacity.value), answer.marked),
+        };
+        table.row([
+            Cell::painted(&answer.name, paint(answer.tone)),
+            capacity.into(),
+            shown(number(&answer.capacity)).into(),
+            shown(answer.bend.as_ref().and_then(number)).into(),
+            answer.limit.short().into(),
+            answer.confidence.word().into(),
+            answer.headroom_pct.map_or_else(|| ABSENT.to_owned(), percent).into(),
+        ]);
+    }
+    if answers.len() > CURVES_MAX {
+        table.note(
+            &format!("and {} more curves: `dyno report` has them", answers.len() - CURVES_MAX),
+            Paint::Dim,
+        );
+    }
+    table.render(style)
+}
+
+/// The measure of all of them, if it is one.
+fn same_measure(answers: &[Answer]) -> Option<&str> {
+    let first = answers.first()?.measure.as_str();
+    answers.iter().all(|answer| answer.measure == first).then_some(first)
+}
+
+/// What is said beneath: of several curves their limits with evidence and what is doubted, and runs without a result.
+pub(crate) fn rest(answers: &Answers, alone: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !alone {
+        lines.extend(limits(&answers.curves));
+        lines.extend(doubts(&answers.curves));
+    }
+    let without: usize = answers.without_result.iter().map(|out| out.runs).sum();
+    for out in answers.without_result.iter().take(LISTED_MAX) {
+        let runs =
+            if out.runs == 1 { "1 run has".into() } else { format!("{} runs have", count(out.runs as u64)) };
+        lines.push(format!("{runs} no result: {}", out.reason));
+    }
+    let told: usize = answers.without_result.iter().take(LISTED_MAX).map(|out| out.runs).sum();
+    if without > told {
+        lines.push(format!("{} more runs have no result, for other reasons", count((without - told) as u64)));
+    }
+    lines
+}
+
+/// Each limit once, with the evidence of the curve that reaches the most, and the number of curves that it is of.
+fn limits(answers: &[Answer]) -> Vec<String> {
+    let mut by: Vec<(&Answer, usize)> = Vec::new();
+    for answer in answers {
+        match by.iter_mut().find(|(known, _)| known.limit.by == answer.limit.by) {
+            Some((most, curves)) => {
+                *curves += 1;
+                if answer.capacity.value > most.capacity.value && answer.measure == most.measure {
+                    *most = answer;
+                }
+            }
+            None => by.push((answer, 1)),
+        }
+    }
+    let told = |(answer, curves): &(&Answer, usize)| match curves {
+        1 => format!("{}: {}", answer.name, limit(answer)),
+        _ => format!("{curves} curves, as {}: {}", answer.name, limit(answer)),
+    };
+    by.iter().map(told).collect()
+}
+
+/// What the audit doubts of all curves, each check once.
+fn doubts(answers: &[Answer]) -> Option<String> {
+    let runs: usize = answers.iter().map(|answer| answer.runs).sum();
+    let mut all: Vec<Doubt> = Vec::new();
+    for doubt in answers.iter().flat_map(|answer| &answer.doubts) {
+        match all.iter_mut().find(|known| known.check == doubt.check) {
+            Some(known) => known.runs += doubt.runs,
+            None => all.push(doubt.clone()),
+        }
+    }
+    all.sort_by_key(|doubt| std::cmp::Reverse(doubt.runs));
+    let mut words: Vec<String> = all.iter().take(LISTED_MAX).map(|doubt| doubt.words(runs)).collect();
+    if all.len() > LISTED_MAX {
+        words.push(format!("{} more checks", all.len() - LISTED_MAX));
+    }
+    (!words.is_empty()).then(|| format!("the audit doubts {}", words.join(", ")))
+}
+
+/// The answers as a table for pages, Markdown and spreadsheets.
+pub fn answer_grid(answers: &Answers) -> Grid {
+    let named = answers.curves.iter().any(|answer| !answer.name.is_empty());
+    let mut heads = if named { vec![Head::text("curve")] } else { Vec::new() };
+    heads.extend([
+        Head::figures("capacity", "").explained("the most that was reached"),
+        Head::figures("with sessions", ""),
+        Head::figures("bend", "sessions").explained("where more sessions begin to pay less than on average"),
+        Head::text("limit"),
+        Head::text("confidence"),
+        Head::figures("headroom", "%").explained("what is left of what limits"),
+        Head::text("state"),
+        Head::text("evidence, repeats, doubts"),
+    ]);
+    let mut grid = Grid::new(heads);
+    for answer in &answers.curves {
+        let number = |at: &Place| if at.sessions == 0 { ABSENT.into() } else { count(at.sessions.into()) };
+        let mut cells = if named { vec![grid::Cell::text(&answer.name)] } else { Vec::new() };
+        cells.extend([
+            grid::Cell::text(&value(answer)),
+            grid::Cell::text(&number(&answer.capacity)),
+            grid::Cell::text(&answer.bend.as_ref().map_or_else(|| ABSENT.into(), number)),
+            grid::Cell::text(&answer.limit.short()),
+            grid::Cell::text(answer.confidence.word()),
+            grid::Cell::text(&answer.headroom_pct.map_or_else(|| ABSENT.into(), percent)),
+            grid::Cell { tone: tone_class(answer.tone), ..grid::Cell::text(answer.tone.word()) },
+            grid::Cell::text(&format!("{}; {}", limit(answer), answer.why.join("; "))),
+        ]);
+        grid.row(cells);
+    }
+    grid
+}
+
+/// The five words of one answer, each with what is said, for the head of a page.
+pub(crate) fn pairs(answer: &Answer) -> Vec<(&'static str, String)> {
+    WORDS.into_iter().zip(said(answer)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::fixture;
+    use dyno_record::{RunRecord, Status};
+
+    use super::*;
+
+    fn run(id: &str, sessions: u32, updates: u32) -> RunRecord {
+        let mut record = fixture::postgres();
+        record.id = id.into();
+        record.audit.clear();
+        record.plan.run.sessions_per_schema = sessions;
+        record.plan.workload.update_pct = updates;
+        record
+    }
+
+    fn lines(text: &str, width: usize) {
+        for line in text.lines() {
+            assert!(crate::text::width(line) <= width, "{width}: {line}");
+        }
+    }
+
+    #[test]
+    fn one_answer_is_five_lines_with_words_in_front() {
+        for width in [80, 100, 140] {
+            let text = answer_text(&Answers::of_run(&run("a", 4, 20)), &Style { width, color: false });
+            lines(&text, width);
+            assert!(text.starts_with("answer: audited\n  capacity    "), "{text}");
+            for word in WORDS {
+                assert_eq!(text.matches(&format!("\n  {word} ")).count(), 1, "{word}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn several_curves_are_rows_and_runs_without_a_result_are_counted_by_reason() {
+        let mut records: Vec<RunRecord> = [0, 20, 50]
+            .into_iter()
+            .flat_map(|pct| [1, 2].map(|s| run(&format!("{pct}-{s}"), s, pct)))
+            .collect();
+        for id in ["x", "y"] {
+            let reasons = vec!["a counter went backwards".to_owned()];
+            records.push(RunRecord { status: Status::Invalid, reasons, ..run(id, 1, 0) });
+        }
+        let answers = Answers::of(&dyno_analyze::points(&records));
+        assert_eq!((answers.curves.len(), answers.tone), (3, Tone::Warned));
+        for width in [80, 100, 140] {
+            let text = answer_text(&answers, &Style { width, color: false });
+            lines(&text, width);
+            assert!(
+                text.contains("\n  2 runs have no result: invalid: a counter went backwards\n"),
+                "{text}"
+            );
+            assert!(text.contains("update_pct 50 %"), "{text}");
+        }
+        let grid = answer_grid(&answers);
+        assert_eq!((grid.rows.len(), grid.heads.len()), (3, 9));
+        assert!(grid.rows.iter().all(|(_, cells)| cells.len() == 9 && cells[7].tone == "good"));
+    }
+
+    #[test]
+    fn escapes_in_names_stay_text() {
+        let mut both = [run("a", 1, 0), run("b", 1, 0)];
+        both[0].variant = Some("\u{1b}[31mred\u{7}".into());
+        let text = answer_text(&Answers::of(&dyno_analyze::points(&both)), &Style::default());
+        assert!(!text.contains('\u{1b}') && text.contains("red"), "{text:?}");
+    }
+}
