@@ -8,7 +8,7 @@ use dyno_engine::{
 };
 use dyno_plan::{Commit, Engines, OwnRate, Plan, PlanErrors, Side};
 use dyno_record::Identity;
-use dyno_workload::own::{Choice, Fault, Own, Part, Rated};
+use dyno_workload::own::{Choice, Fault, Own, Part, Rated, is_inside};
 
 use crate::error::Error;
 use crate::lead::Lead;
@@ -41,7 +41,7 @@ const CLASSES_MAX: usize = 200;
 pub fn read(folder: &Path, choice: Choice<'_>, engines: Engines) -> Result<Own, Error> {
     let own = Own::read_as(folder, choice).map_err(PlanErrors::from)?;
     let is_known = |name: &str| engines.0.iter().any(|engine| engine.name == name);
-    let stranger = own.engines().find(|name| !is_known(name));
+    let stranger = own.engines().find(|name| !is_known(name) && !is_inside(folder));
     let Some(stranger) = stranger.map(str::to_owned) else { return Ok(own) };
     let known: Vec<&str> = engines.0.iter().map(|engine| engine.name).collect();
     let hint = match dyno_plan::similar::closest(&stranger, known.iter().copied()) {
@@ -246,5 +246,30 @@ fn prepare(target: &dyn Target, statements: Arc<[Statement]>) -> Result<Option<T
             | TargetErrorKind::Unsupported => Ok(Some(error)),
             _ => Err(error),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_plan::EngineSpec;
+    use dyno_plan::engine::Form;
+
+    use super::*;
+
+    #[test]
+    fn a_build_with_one_engine_reads_the_workloads_inside_the_program() {
+        const ONE: Engines = Engines(&[EngineSpec::plain("sqlite", Form::Server, "sqlite:x")]);
+        for folder in ["@suite/cpu", "@suite/server", "@tpcb"] {
+            read(Path::new(folder), Choice::default(), ONE).unwrap();
+        }
+        let own = tempfile::tempdir().unwrap();
+        let texts = [
+            ("workload.toml", "name = \"mine\"\n[transaction.ask]\nsql = \"ask.sql\"\n"),
+            ("ask.sql", "SELECT 1"),
+            ("ask.oracle.sql", "SELECT 1 FROM dual"),
+        ];
+        texts.iter().for_each(|(name, text)| std::fs::write(own.path().join(name), text).unwrap());
+        let refused = read(own.path(), Choice::default(), ONE).map(|_| ()).unwrap_err();
+        assert!(refused.to_string().contains("\"oracle\", which is not known"), "{refused}");
     }
 }

@@ -5,6 +5,7 @@ mod course;
 mod data;
 mod order;
 mod planned;
+mod size;
 mod steps;
 
 use dyno_engine::Work;
@@ -16,6 +17,7 @@ use crate::error::Error;
 use crate::lead::Lead;
 use crate::ready::Ready;
 use crate::room::Loading;
+use crate::targets::Targets;
 pub use choice::{Choice, Depth};
 pub use order::Order;
 
@@ -27,13 +29,21 @@ const FAILURES_MAX: u32 = 6;
 /// # Errors
 /// The target is not fit for a run, or the repository fails; a test that fails ends no other.
 pub fn suite(lead: &Lead<'_>, mut order: Order) -> Result<Option<Concluded>, Error> {
-    let Some(first) = order.first() else { return Ok(None) };
+    if order.first().is_none() {
+        return Ok(None);
+    }
     order.calibrations = calibrate::all(lead)?;
+    if let Some(widest) = order.plans().first() {
+        let targets = Targets::reach(lead, widest)?;
+        let caches = targets.all.iter().filter_map(|reached| reached.identity.cache_bytes);
+        caches.max().into_iter().for_each(|bytes| order.outgrow(bytes));
+        if order.resumed.is_none() {
+            order.there_before = data::there_before(lead, &targets, order.choice.replace, &order.plans())?;
+        }
+    }
+    let Some(first) = order.first() else { return Ok(None) };
     let plans = order.plans();
     let loading = Loading::AsNeeded { own: &plans, replace: order.choice.replace };
-    if order.resumed.is_none() {
-        order.there_before = data::there_before(lead, order.choice.replace, &plans)?;
-    }
     let mut ready = Ready::new(lead, first, Work::Run, loading, |_| Ok(()))?;
     ready.marks.clone_from(&order.marks);
     let frame = Frame {

@@ -17,6 +17,9 @@ pub struct Identity {
     pub version: String,
     /// The database's own block size in bytes; 0 where it is chosen at load.
     pub block_size: u64,
+    /// Bytes that its own cache of blocks holds at most; absent where it does not say, or each session has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_bytes: Option<u64>,
     /// Settings that shape a run: name → value, with units as the database prints them.
     pub settings: BTreeMap<String, String>,
     /// Names of settings that differ from the product's defaults.

@@ -214,23 +214,6 @@ impl Tested {
             page,
         }
     }
-
-    fn notes(&self) -> impl Iterator<Item = String> {
-        self.unfit.iter().chain(&self.notes).map(|note| format!("{}: {note}", self.page.id))
-    }
-
-    /// Why it has no result, or not all of it; nothing where it has.
-    fn trouble(&self) -> Option<String> {
-        let Page { id, why_not, failed, .. } = &self.page;
-        match (why_not, failed.as_ref().or(self.left_out.first()), self.most) {
-            (Some(why), ..) => Some(format!("{id}: not applicable: {why}")),
-            (None, Some(why), None) => Some(format!("{id}: no result: {why}")),
-            (None, Some(why), Some(_)) => Some(format!("{id}: not all of its runs have a result: {why}")),
-            (None, None, None) if self.steps.is_empty() => Some(format!("{id}: not run")),
-            (None, None, None) => Some(format!("{id}: no result: none of its runs tells its key figure")),
-            (None, None, Some(_)) => None,
-        }
-    }
 }
 
 fn at(page: &Page, point: &Point) -> Option<At> {
@@ -273,8 +256,7 @@ pub fn conclusion(
 ) -> Conclusion {
     let tested = |page| Tested::of(page, records, calibrations, looked_for_end);
     let tests: Vec<Tested> = pages.into_iter().map(tested).collect();
-    let told = tests.iter().flat_map(|test| test.trouble().into_iter().chain(test.notes()));
-    let words = scale::scaled(&tests).iter().map(Scaled::words).chain(told).collect();
+    let words = scale::scaled(&tests).iter().map(Scaled::words).chain(notes::told(&tests)).collect();
     let count = |is: fn(&Tested) -> bool| tests.iter().filter(|test| is(test)).count();
     let (measured, absent) = (
         count(|test| test.most.is_some() && test.unfit.is_none()),

@@ -14,10 +14,13 @@ const CLASSIC: &str = "";
 
 /// Refuses before the first run what would stop a later test: data of another shape that the suite did not make. What is there
 /// as a test needs it is used, and stays: the folders of that.
-pub(super) fn there_before(lead: &Lead<'_>, replace: bool, plans: &[Plan]) -> Result<Vec<String>, Error> {
+pub(super) fn there_before(
+    lead: &Lead<'_>,
+    targets: &Targets,
+    replace: bool,
+    plans: &[Plan],
+) -> Result<Vec<String>, Error> {
     let mut there = Vec::new();
-    let Some(first) = plans.first() else { return Ok(there) };
-    let targets = Targets::reach(lead, first)?;
     for reached in targets.holders()?.into_iter().filter(|one| !one.target.capabilities().ephemeral) {
         let (of_method, own): (Vec<&Plan>, Vec<&Plan>) = plans.iter().partition(|plan| is_of_method(plan));
         if let (Some(method), DataState::Loaded { spec, .. }) =

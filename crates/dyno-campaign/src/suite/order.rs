@@ -26,12 +26,12 @@ pub(super) struct Planned {
 
 /// A suite: its tests, and what of them is done.
 pub struct Order {
-    base: Plan,
+    pub(super) base: Plan,
     pub(super) choice: Choice,
     /// What the runs are marked with.
     pub(super) marks: Marks,
     pub(super) tests: Vec<Planned>,
-    engines: Engines,
+    pub(super) engines: Engines,
     /// The second step of a quick look.
     pub(super) wide: u32,
     /// Folders whose data was there before it.

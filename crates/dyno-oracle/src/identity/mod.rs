@@ -34,6 +34,8 @@ pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Resul
         product: "Oracle Database".to_owned(),
         version: version(connection)?,
         block_size: tablespace(connection, config)?.block_size,
+        // Memory moves between the cache and others while an instance runs.
+        cache_bytes: None,
         settings: settings::shaping(&settings),
         non_default: settings.non_default(),
         // Files may lie in ASM, on Exadata, or behind a name that means nothing here.

@@ -103,6 +103,7 @@ pub(super) fn identify(params: &Params) -> Result<Identity, TargetError> {
         product: "SQLite".to_owned(),
         version: version().to_owned(),
         block_size,
+        cache_bytes: None,
         settings,
         non_default,
         data_path: params.file().map(|path| path.display().to_string()),

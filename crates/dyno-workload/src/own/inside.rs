@@ -16,6 +16,11 @@ pub(super) type Inside = (&'static str, &'static [(&'static str, &'static str)])
 /// The folders of the suite.
 pub(super) const SUITE: &[Inside] = include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 
+/// Whether `folder` names a workload inside the program. Those have files for every engine, also for what a build leaves out.
+pub fn is_inside(folder: &Path) -> bool {
+    folder.to_str().is_some_and(|path| path.starts_with(MARK))
+}
+
 /// The folder at `path`, or the one inside the program that it names: `@tpcb`, `@suite/cpu`.
 pub(super) fn folder(path: &Path) -> Result<Folder, Fault> {
     let name = path.to_str().and_then(|path| path.strip_prefix(MARK));

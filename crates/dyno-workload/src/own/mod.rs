@@ -54,6 +54,7 @@ mod workload;
 pub use actor::Actor;
 pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
 pub use fault::Fault;
+pub use inside::is_inside;
 pub use read::{Choice, Part};
 pub use state::{Amiss, Ended, Outcome, Step};
 pub use tables::{DescribedIndex, DescribedTable, RowMaker};

@@ -343,7 +343,10 @@ fn a_page_is_imported_with_what_its_sweep_came_to() {
     let said = desk.dyno(&quick(&["sweep", "--set", "sweep.sessions=1,2", "--set", "sweep.update_pct=0"]));
     assert!(said.code == 0 || said.code == 1, "{said:#?}");
     // The answer stands before everything else.
-    assert!(said.out.find("answer: ").unwrap() < said.out.find("at most ").unwrap_or(usize::MAX), "{said:#?}");
+    assert!(
+        said.out.find("answer: ").unwrap() < said.out.find("at most ").unwrap_or(usize::MAX),
+        "{said:#?}"
+    );
     let (_, listed) = desk.json(&["list", "--sweeps"]);
     let line = listed[0]["line"].as_str().unwrap().to_owned();
     assert_eq!(desk.dyno(&["report", "sweep:last", "-o", "page.html"]).code, 0);

@@ -1,5 +1,6 @@
 //! What a reader has to know of the figures of a test: whether its data was where it was to be.
 
+use dyno_plan::Bytes;
 use dyno_record::{Metric, RunRecord};
 
 use super::{Page, Tested};
@@ -29,6 +30,34 @@ pub(super) fn unfit(page: &Page, points: &[Point]) -> Option<String> {
     })
 }
 
+/// What is to be known of the tests, what is true of several once: `storage-random-read, storage-random-write: …`.
+pub(super) fn told(tests: &[Tested]) -> Vec<String> {
+    let mut told: Vec<(Vec<&str>, String)> = Vec::new();
+    for test in tests {
+        let of_it = trouble(test).into_iter().chain(test.unfit.iter().chain(&test.notes).cloned());
+        for words in of_it {
+            match told.iter_mut().find(|(_, known)| *known == words) {
+                Some((ids, _)) => ids.push(&test.page.id),
+                None => told.push((vec![&test.page.id], words)),
+            }
+        }
+    }
+    told.into_iter().map(|(ids, words)| format!("{}: {words}", ids.join(", "))).collect()
+}
+
+/// Why a test has no result, or not all of it; nothing where it has.
+fn trouble(test: &Tested) -> Option<String> {
+    let Page { why_not, failed, .. } = &test.page;
+    match (why_not, failed.as_ref().or(test.left_out.first()), test.most) {
+        (Some(why), ..) => Some(format!("not applicable: {why}")),
+        (None, Some(why), None) => Some(format!("no result: {why}")),
+        (None, Some(why), Some(_)) => Some(format!("not all of its runs have a result: {why}")),
+        (None, None, None) if test.steps.is_empty() => Some("not run".to_owned()),
+        (None, None, None) => Some("no result: none of its runs tells its key figure".to_owned()),
+        (None, None, Some(_)) => None,
+    }
+}
+
 /// What there is to say of a test with these points, which are of these runs.
 pub(super) fn notes(page: &Page, points: &[Point], runs: &[RunRecord]) -> Vec<String> {
     let served: Vec<f64> = points.iter().filter_map(|point| point.get("buffer_hit_pct")).collect();
@@ -41,6 +70,7 @@ pub(super) fn notes(page: &Page, points: &[Point], runs: &[RunRecord]) -> Vec<St
             percent(least)
         ));
     }
+    notes.extend(outgrown(page, runs));
     let cached =
         points.iter().flat_map(|point| &point.runs).filter_map(|run| run.page_cache_pct).reduce(f64::max);
     if let (Some("out"), Some(cached)) = (page.cache.as_deref(), cached) {
@@ -50,6 +80,19 @@ pub(super) fn notes(page: &Page, points: &[Point], runs: &[RunRecord]) -> Vec<St
         ));
     }
     notes
+}
+
+/// How much data there was beside what the database's own cache holds, where that is said.
+fn outgrown(page: &Page, runs: &[RunRecord]) -> Option<String> {
+    let run = runs
+        .first()
+        .filter(|run| page.cache.as_deref() == Some("out") && run.plan.workload.folder.is_none())?;
+    let held = run.targets.iter().filter_map(|target| target.identity.cache_bytes).max()?;
+    let (scale, scans) = (run.plan.data.scale, run.plan.data.scan_scale);
+    Some(format!(
+        "data.scale was {scale} and data.scan_scale {scans}; the database's own cache holds {}",
+        Bytes(held)
+    ))
 }
 
 /// Steps of which nobody knows the key figure, and why of the first: the most may be among them.
