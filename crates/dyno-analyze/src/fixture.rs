@@ -197,6 +197,7 @@ fn series() -> Series {
         p99_us: Some(5_800.0 + 100.0 * second as f64),
         max_us: Some(7_000.0),
         metrics: BTreeMap::new(),
+        bands: vec![(21, ops - ops / 50), (22, ops / 50)],
     };
     Series { interval_s: 1.0, points: (0..SECONDS).map(point).collect(), full: None }
 }

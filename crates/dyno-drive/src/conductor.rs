@@ -20,6 +20,7 @@ use crate::looks::Looks;
 use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::observe::Taken;
 use crate::profiler::Profiler;
+use crate::samples::Counted;
 use crate::stuck;
 use crate::threads::Threads;
 use crate::watch::{Event, Watch};
@@ -50,6 +51,8 @@ pub(crate) struct Conductor<'a> {
     blind: bool,
     /// Counters at the end of the last interval of the series, and when that was.
     previous: (Vec<Taken>, u64),
+    /// What samplers had seen by then.
+    sampled: Vec<Counted>,
     started: Instant,
 }
 
@@ -67,6 +70,7 @@ impl<'a> Conductor<'a> {
             opening: false,
             blind: false,
             previous: (Vec::new(), 0),
+            sampled: Vec::new(),
             started: Instant::now(),
         }
     }

@@ -256,7 +256,7 @@ impl Line {
         }
         let point = |closed: Closed| {
             let [p50_us, p99_us, max_us] = closed.latency.quantiles_us([0.5, 0.99, 1.0]);
-            SeriesPoint { p50_us, p99_us, max_us, ..closed.point }
+            SeriesPoint { p50_us, p99_us, max_us, bands: closed.latency.bands(), ..closed.point }
         };
         let points = self.closed.into_points().into_iter().map(point).collect();
         Series::thinned(points, self.interval_s, each, intervals)
@@ -278,7 +278,8 @@ impl Open {
     fn point(&self, at_s: f64, seconds: f64, latency: &Packed) -> SeriesPoint {
         let [p50_us, p99_us, max_us] = latency.quantiles_us([0.5, 0.99, 1.0]);
         let (ops, errors, metrics) = (self.ops, self.errors, self.metrics.clone());
-        SeriesPoint { at_s, seconds, ops, errors, p50_us, p99_us, max_us, metrics, slowest: None }
+        let bands = latency.bands();
+        SeriesPoint { at_s, seconds, ops, errors, p50_us, p99_us, max_us, metrics, bands, slowest: None }
     }
 
     fn absorb(&mut self, other: Self) {

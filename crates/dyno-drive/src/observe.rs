@@ -16,7 +16,7 @@ use dyno_record::{Snapshot, Waits, now_rfc3339};
 
 use crate::looks::Looks;
 use crate::panics::caught;
-use crate::samples::Samples;
+use crate::samples::{Counted, Samples};
 
 /// Transactions of observer and sampler, beside the native counters.
 pub const OWN_COMMITS: &str = "dyno.own_commits";
@@ -205,6 +205,11 @@ impl SamplerThread {
     /// What it has seen so far.
     pub(crate) fn so_far(&self) -> Waits {
         locked(&self.seen).clone().into_waits(self.asked_per_s)
+    }
+
+    /// The same, wait by wait.
+    pub(crate) fn counted(&self) -> Counted {
+        locked(&self.seen).counted()
     }
 
     /// Ends it and says what it saw.

@@ -4,7 +4,7 @@
 //! Percentiles of two intervals do not follow from theirs, so a series that is thinned merges the distributions. A tally takes
 //! pages of memory; the points of hours and the results of thousands of sessions take this.
 
-use dyno_record::Histogram;
+use dyno_record::{Histogram, band_of_us};
 use serde::{Deserialize, Serialize};
 
 use crate::tally::{BUCKET_MAX, Tally, coarse_value, precise_value};
@@ -95,6 +95,21 @@ impl Packed {
     }
 }
 
+impl Packed {
+    /// Of a coarse tally: how many lie in each band of response time that has any, rising.
+    pub(crate) fn bands(&self) -> Vec<(i16, u64)> {
+        let mut bands: Vec<(i16, u64)> = Vec::new();
+        for (bucket, count) in self.buckets() {
+            let band = band_of_us(coarse_value(bucket) as f64 / 1_000.0);
+            match bands.last_mut() {
+                Some((last, counted)) if *last == band => *counted = counted.saturating_add(count),
+                _ => bands.push((band, count)),
+            }
+        }
+        bands
+    }
+}
+
 impl TryFrom<Vec<u8>> for Packed {
     type Error = &'static str;
 
@@ -176,6 +191,9 @@ mod tests {
             prop_assert_eq!(unpacked.iter().collect::<Vec<_>>(), both.iter().collect::<Vec<_>>());
             prop_assert_eq!((unpacked.len(), Packed::of(&unpacked)), (both.len(), packed.clone()));
             let us = |quantile| both.quantile(quantile).map(|ns| ns as f64 / 1_000.0);
+            let bands = packed.bands();
+            prop_assert!(bands.windows(2).all(|pair| pair[0].0 < pair[1].0), "{:?}", bands);
+            prop_assert_eq!(bands.iter().map(|(_, count)| count).sum::<u64>(), both.len());
             prop_assert_eq!(packed.quantiles_us([0.5, 0.99, 1.0]), [us(0.5), us(0.99), us(1.0)]);
         }
     }

@@ -7,6 +7,7 @@ use dyno_record::Waits;
 
 use crate::looks::Looks;
 use crate::observe::{Answer, ObserverThread, SamplerThread, Taken};
+use crate::samples::Counted;
 
 /// Observer and sampler of one target.
 pub(crate) struct Watcher {
@@ -81,6 +82,11 @@ impl Watcher {
             (None, Some(waits)) => waits.clone(),
             (None, None) => Waits::Absent { absent: "nobody samples".to_owned() },
         }
+    }
+
+    /// The same, wait by wait; nothing where nobody samples.
+    pub(crate) fn sampled(&self) -> Counted {
+        self.sampler.as_ref().map(SamplerThread::counted).unwrap_or_default()
     }
 
     /// Ends the sampler and says what it saw.

@@ -67,10 +67,11 @@ pub use repository::{
 };
 pub use schema::schema;
 pub use series::{
-    Chunk, FullSeries, Merge, OVERVIEW_POINTS_MAX, Overview, Part, Series, SeriesPoint, Slowest,
+    BANDS_PER_DECADE, Chunk, FullSeries, Merge, OVERVIEW_POINTS_MAX, Overview, Part, Series, SeriesPoint,
+    Slowest, band_of_us, band_us,
 };
 pub use target_records::place_of_target;
-pub use waits::{Company, OtherSessions, WaitTime, Waits};
+pub use waits::{Company, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits};
 pub use watched::{Gap, Spread, Watched};
 pub use whose::{Scope, Whose};
 pub use window::{Gate, Placed, Window};

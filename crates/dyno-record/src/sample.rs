@@ -149,6 +149,7 @@ pub(crate) fn full() -> RunRecord {
         p99_us: Some(990.0),
         max_us: None,
         metrics: BTreeMap::from([("logical_reads_per_s".to_owned(), 64_000.0)]),
+        bands: vec![(16, 990), (17, 10)],
         slowest: None,
     };
     let check = AuditCheck {

@@ -81,6 +81,10 @@ pub struct SeriesPoint {
     pub max_us: Option<f64>,
     /// Rates of database and host counters in this interval, by metric name.
     pub metrics: BTreeMap<String, f64>,
+    /// Operations by response time, as they were counted: the number of each band ([`band_of_us`]) that has any, rising, and
+    /// how many. Absent in records of versions that did not keep them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bands: Vec<(i16, u64)>,
     /// Of a point of an overview, the measured interval in it with the least throughput.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest: Option<Slowest>,
@@ -97,6 +101,32 @@ impl SeriesPoint {
         self.ops += late.ops;
         self.errors += late.errors;
         self.max_us = [self.max_us, late.max_us].into_iter().flatten().reduce(f64::max);
+        add_bands(&mut self.bands, &late.bands);
+    }
+}
+
+/// Bands of response time for each power of ten.
+pub const BANDS_PER_DECADE: f64 = 6.0;
+
+/// The band that a response time in µs lies in: band *b* reaches from 10^(b ÷ 6) µs to the next.
+pub fn band_of_us(us: f64) -> i16 {
+    // What takes no time at all is in the lowest band that a clock can tell, 1 ns.
+    (us.max(1e-3).log10() * BANDS_PER_DECADE).floor() as i16
+}
+
+/// Both ends of a band, µs.
+pub fn band_us(band: i16) -> (f64, f64) {
+    let end = |band: f64| 10f64.powf(band / BANDS_PER_DECADE);
+    (end(f64::from(band)), end(f64::from(band) + 1.0))
+}
+
+/// Adds the counts of `others` to those of `bands`; both rise.
+pub(crate) fn add_bands(bands: &mut Vec<(i16, u64)>, others: &[(i16, u64)]) {
+    for (band, count) in others {
+        match bands.binary_search_by_key(band, |(known, _)| *known) {
+            Ok(at) => bands[at].1 = bands[at].1.saturating_add(*count),
+            Err(at) => bands.insert(at, (*band, *count)),
+        }
     }
 }
 

@@ -3,6 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What the metrics of an interval begin with that hold the sessions in one wait, on average over the samples in it:
+/// `waiting.IO:WalSync`. Of an interval with samples ([`SAMPLED_ACTIVE`]) a wait that is not there was not seen.
+pub const WAITING: &str = "waiting.";
+
+/// The metric of an interval that holds the sessions at work, on average over the samples in it.
+pub const SAMPLED_ACTIVE: &str = "sampled_active_sessions";
+
 /// Sampled waits of a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]

@@ -237,19 +237,28 @@ fn doubts(answers: &[Answer]) -> Option<String> {
     (!words.is_empty()).then(|| format!("the audit doubts {}", words.join(", ")))
 }
 
-/// The answers as a table for pages, Markdown and spreadsheets.
+/// The answers as a table for Markdown and spreadsheets: the evidence of each stands behind it.
 pub fn answer_grid(answers: &Answers) -> Grid {
+    let mut grid = answer_short(answers);
+    grid.heads.push(Head::text("evidence, repeats, doubts"));
+    for ((_, cells), answer) in grid.rows.iter_mut().zip(&answers.curves) {
+        cells.push(grid::Cell::text(&format!("{}; {}", limit(answer), answer.why.join("; "))));
+    }
+    grid
+}
+
+/// The same for pages, where the evidence stands beneath.
+pub(crate) fn answer_short(answers: &Answers) -> Grid {
     let named = answers.curves.iter().any(|answer| !answer.name.is_empty());
-    let mut heads = if named { vec![Head::text("curve")] } else { Vec::new() };
+    let mut heads = if named { vec![Head::tight("curve")] } else { Vec::new() };
     heads.extend([
         Head::figures("capacity", "").explained("the most that was reached"),
         Head::figures("with sessions", ""),
         Head::figures("bend", "sessions").explained("where more sessions begin to pay less than on average"),
-        Head::text("limit"),
-        Head::text("confidence"),
+        Head::tight("limit"),
+        Head::tight("confidence"),
         Head::figures("headroom", "%").explained("what is left of what limits"),
-        Head::text("state"),
-        Head::text("evidence, repeats, doubts"),
+        Head::tight("state"),
     ]);
     let mut grid = Grid::new(heads);
     for answer in &answers.curves {
@@ -263,7 +272,6 @@ pub fn answer_grid(answers: &Answers) -> Grid {
             grid::Cell::text(answer.confidence.word()),
             grid::Cell::text(&answer.headroom_pct.map_or_else(|| ABSENT.into(), percent)),
             grid::Cell { tone: tone_class(answer.tone), ..grid::Cell::text(answer.tone.word()) },
-            grid::Cell::text(&format!("{}; {}", limit(answer), answer.why.join("; "))),
         ]);
         grid.row(cells);
     }

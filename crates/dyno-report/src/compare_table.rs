@@ -23,11 +23,11 @@ pub fn signed_percent(value: f64) -> String {
     if value > 0.0 && text != "0.00" { format!("+{text}") } else { text }
 }
 
-fn percent(value: Option<f64>) -> String {
+pub(crate) fn percent(value: Option<f64>) -> String {
     value.map_or_else(|| ABSENT.into(), signed_percent)
 }
 
-fn interval(value: Option<(f64, f64)>) -> String {
+pub(crate) fn interval(value: Option<(f64, f64)>) -> String {
     value
         .map_or_else(String::new, |(low, high)| format!("{} … {}", signed_percent(low), signed_percent(high)))
 }
@@ -133,8 +133,36 @@ pub(crate) fn compare_grid(comparison: &Comparison) -> Grid {
     grid
 }
 
+/// Each measure over all points.
+pub(crate) fn overall_grid(comparison: &Comparison) -> Grid {
+    let mut table = Grid::new(vec![
+        Head::text("measure"),
+        Head::figures("points", ""),
+        Head::figures("deviation", "%").explained("geometric mean over the points"),
+        Head::figures("95 % interval", "%"),
+        Head::figures("p", ""),
+        Head::text("verdict"),
+    ]);
+    for overall in &comparison.overall {
+        table.row(vec![
+            grid::Cell::text(&label(&overall.measure)),
+            grid::Cell::text(&overall.points.to_string()),
+            grid::Cell::text(&mark(percent(overall.difference_pct), overall.marked)),
+            grid::Cell::text(&interval(overall.interval_pct)),
+            grid::Cell::text(&chance(overall.p)),
+            grid::Cell { tone: tone(overall.verdict), ..grid::Cell::text(overall.verdict.words()) },
+        ]);
+    }
+    table
+}
+
+/// A measure as the beginning of a sentence.
+pub(crate) fn label(measure: &str) -> String {
+    crate::figures::capital(Measure::find(measure).map_or(measure, |measure| measure.label))
+}
+
 /// The class of a verdict on pages.
-fn tone(verdict: Verdict) -> &'static str {
+pub(crate) fn tone(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster | Verdict::Same => "good",
         Verdict::Slower => "bad",
@@ -202,7 +230,7 @@ fn row(compared: &Compared, repeated: bool) -> Vec<Cell> {
 }
 
 /// The last part of an axis' path: `work_unit`.
-fn axis_name(path: &str) -> &str {
+pub(crate) fn axis_name(path: &str) -> &str {
     path.rsplit_once('.').map_or(path, |(_, name)| name)
 }
 

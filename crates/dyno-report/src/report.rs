@@ -30,6 +30,10 @@ pub struct Report<'r> {
     pub charts: Vec<Chart>,
     /// The run that is looked at closely: the only one, or the typical one at the highest throughput.
     pub close: Option<RunRecord>,
+    /// Each of several curves in a chart of its own.
+    pub multiples: Vec<Chart>,
+    /// Throughput at each load of each curve, and what dominates there; of a sweep.
+    pub matrix: Option<(Grid, Grid)>,
     /// Its charts.
     pub close_charts: Vec<Chart>,
     /// What is said of each curve along sessions.
@@ -115,6 +119,7 @@ impl<'r> Report<'r> {
         let points = grouping.points();
         let ramps = ramps(&points);
         let charts = figures::of_points(&points, &ramps);
+        let (matrix, multiples) = (crate::matrix::matrix(&points), figures::multiples(&points));
         let curves = ramps.iter().map(|ramp| curve_words(ramp, best(&points))).collect();
         drop(ramps);
         let close = match best(&points) {
@@ -127,7 +132,19 @@ impl<'r> Report<'r> {
             _ => Answers::of(&points),
         };
         let (runs, conclusions) = (Box::new(runs), Vec::new());
-        Ok(Self { runs, seen, points, charts, close, close_charts, curves, conclusions, answers })
+        Ok(Self {
+            runs,
+            seen,
+            points,
+            charts,
+            close,
+            matrix,
+            multiples,
+            close_charts,
+            curves,
+            conclusions,
+            answers,
+        })
     }
 
     /// Whether the answers of curves say anything: those of tests of a suite, of a watch and of a machine's raw limits do not.
@@ -189,7 +206,11 @@ impl<'r> Report<'r> {
             None => self.single(record),
         };
         let is_watch = record.kind == Kind::Watch;
-        more.extend(self.limit(record).filter(|_| !is_watch).map(|words| format!("{}.", capital(&words))));
+        more.extend(
+            self.limit(record)
+                .filter(|_| !is_watch && !self.has_answers())
+                .map(|words| format!("{}.", capital(&words))),
+        );
         if record.status == Status::Interrupted {
             let what = if is_watch { "watch" } else { "run" };
             more.push(format!("The {what} was interrupted: the figures are of the part that was measured."));

@@ -3,13 +3,12 @@
 use dyno_analyze::whose::{Legend, marked};
 use dyno_record::{AuditCheck, CheckStatus, PartOf, RunRecord, Status};
 
-use crate::audit::audit_summary;
 use crate::facts::Facts;
 use crate::reported::Overviews;
 use crate::result::has_result;
 
-/// Runs whose failed checks and warnings are listed one by one.
-pub(crate) const LISTED_MAX: usize = 50;
+/// Runs of one finding that are named.
+pub(crate) const LISTED_MAX: usize = 3;
 
 /// All runs together.
 #[derive(Debug, Default)]
@@ -32,16 +31,21 @@ pub struct Seen {
     pub reported: Overviews,
     /// Facts of plan and platform.
     pub facts: Facts,
-    /// How many have failed checks or warnings, and those of the first.
-    pub(crate) grave: (usize, Vec<Grave>),
+    /// Checks that failed or warned, each once.
+    pub(crate) grave: Vec<Grave>,
 }
 
-/// Failed checks and warnings of one run.
+/// A check that failed or warned, over all runs.
 #[derive(Debug)]
 pub(crate) struct Grave {
-    pub(crate) id: String,
-    pub(crate) summary: String,
-    pub(crate) checks: Vec<AuditCheck>,
+    pub(crate) check: String,
+    /// Runs in which it failed, and in which it warned.
+    pub(crate) failed: usize,
+    pub(crate) warned: usize,
+    /// The first runs that it is of.
+    pub(crate) ids: Vec<String>,
+    /// What it found in the first of them.
+    pub(crate) detail: String,
 }
 
 /// Whether a check failed or warned.
@@ -83,15 +87,25 @@ impl Seen {
     }
 
     fn note_grave(&mut self, record: &RunRecord) {
-        let checks: Vec<AuditCheck> = record.audit.iter().filter(|check| is_grave(check)).cloned().collect();
-        if checks.is_empty() {
-            return;
-        }
-        let (runs, first) = &mut self.grave;
-        *runs += 1;
-        // One more than is listed: the run that is shown closely is not.
-        if first.len() <= LISTED_MAX {
-            first.push(Grave { id: record.id.clone(), summary: audit_summary(&record.audit), checks });
+        let mut told: Vec<&str> = Vec::new();
+        for check in record.audit.iter().filter(|check| is_grave(check)) {
+            if told.contains(&check.check.as_str()) {
+                continue;
+            }
+            told.push(&check.check);
+            let at = self.grave.iter().position(|known| known.check == check.check).unwrap_or_else(|| {
+                let (check, detail) = (check.check.clone(), check.detail.clone());
+                self.grave.push(Grave { check, failed: 0, warned: 0, ids: Vec::new(), detail });
+                self.grave.len() - 1
+            });
+            let known = &mut self.grave[at];
+            match check.status {
+                CheckStatus::Fail => known.failed += 1,
+                _ => known.warned += 1,
+            }
+            if known.ids.len() < LISTED_MAX {
+                known.ids.push(record.id.clone());
+            }
         }
     }
 }

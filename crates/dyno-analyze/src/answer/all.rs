@@ -12,8 +12,6 @@ const OPS: &str = "ops_per_s";
 const SCANNED: &str = "scan_mb_per_s";
 /// What runs are told in whose operations nobody counted.
 const READS: &str = "physical_read_requests_per_s";
-/// Share of the operations from which on scans are all there is, %.
-const SCANS_PCT: f64 = 99.0;
 
 /// Runs without a result, by their reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,12 +106,8 @@ impl Answers {
 /// What a curve is told in.
 fn measure(curve: &Curve<'_>) -> &'static str {
     let has = |name: &str| curve.points.iter().any(|point| point.estimates.contains_key(name));
-    let scans_only = curve.points.iter().all(|point| {
-        let [scans, all] = ["scans_per_s", OPS].map(|name| point.get(name));
-        scans.zip(all).is_some_and(|(scans, all)| all > 0.0 && 100.0 * scans / all >= SCANS_PCT)
-    });
     match has(OPS) {
-        true if scans_only && has(SCANNED) => SCANNED,
+        true if curve.points.iter().all(|point| point.scans_only()) => SCANNED,
         true => OPS,
         false => READS,
     }

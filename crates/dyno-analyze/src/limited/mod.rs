@@ -19,6 +19,7 @@ use dyno_record::Unit;
 use serde::{Deserialize, Serialize};
 
 pub use choose::limited;
+pub use waits::Kind as WaitClass;
 
 /// What limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

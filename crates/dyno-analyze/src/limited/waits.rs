@@ -7,7 +7,7 @@ const SAMPLES_MIN: u64 = 20;
 
 /// What a session waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// It works, or waits for a processor.
     Cpu,
     /// The log that makes a commit durable.
@@ -24,6 +24,13 @@ pub(super) enum Kind {
     Outside,
     /// Anything else.
     Other,
+}
+
+impl Kind {
+    /// Of a wait, by the class and the name that its engine gives it.
+    pub fn of(class: &str, event: &str) -> Self {
+        kind(class, event)
+    }
 }
 
 /// Where the sessions' time goes by the samples: sessions on average of each kind.

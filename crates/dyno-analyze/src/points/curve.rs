@@ -65,3 +65,26 @@ impl Points {
         if !varies(super::SESSIONS) && varies(super::RATE) { super::RATE } else { super::SESSIONS }
     }
 }
+
+/// Share of the operations from which on scans are all there is, %.
+const SCANS_PCT: f64 = 99.0;
+
+impl Point {
+    /// Whether all it did were scans, whose operations are no lookups and are counted in bytes.
+    pub fn scans_only(&self) -> bool {
+        let figures = self.get("scans_per_s").zip(self.get("ops_per_s")).zip(self.get("scan_mb_per_s"));
+        figures.is_some_and(|((scans, all), _)| all > 0.0 && 100.0 * scans / all >= SCANS_PCT)
+    }
+}
+
+impl Points {
+    /// The points of scans alone apart from all others: the others and the scans, or neither where there is none of scans.
+    pub fn without_scans(&self) -> (Option<Self>, Option<Self>) {
+        if !self.points.iter().any(Point::scans_only) {
+            return (None, None);
+        }
+        let (scans, others) = self.points.iter().cloned().partition(Point::scans_only);
+        let of = |points| Self { axes: self.axes.clone(), points, left_out: Vec::new() };
+        (Some(of(others)), Some(of(scans)))
+    }
+}

@@ -1,5 +1,6 @@
 //! The window itself, interval by interval.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dyno_plan::Length;
@@ -12,6 +13,7 @@ use crate::complete::{Complete, Cumulative, SoFar};
 use crate::intervals;
 use crate::job::Outcome;
 use crate::observe::Taken;
+use crate::samples::Counted;
 use crate::threads::Threads;
 use crate::totals;
 use crate::watch::{Event, Live};
@@ -92,8 +94,26 @@ impl Conductor<'_> {
         let (previous, since_ns) = std::mem::replace(&mut self.previous, (taken, until_ns));
         let seconds = until_ns.saturating_sub(since_ns) as f64 / 1e9;
         let blind = std::mem::replace(&mut self.blind, self.opening);
-        let metrics = intervals::of_intervals(self.job, &previous, &self.previous.0, seconds, blind);
+        let mut metrics = intervals::of_intervals(self.job, &previous, &self.previous.0, seconds, blind);
+        for (metrics, waits) in metrics.iter_mut().zip(self.waits_of_interval()) {
+            metrics.extend(waits);
+        }
         collector.note_metrics(index, metrics);
+    }
+
+    /// Sessions in each wait since this was last asked: of all targets, then of each.
+    fn waits_of_interval(&mut self) -> Vec<BTreeMap<String, f64>> {
+        let now: Vec<Counted> = self.watchers.iter().map(Watcher::sampled).collect();
+        let mut before = std::mem::replace(&mut self.sampled, now);
+        before.resize(self.sampled.len(), Counted::default());
+        let together = |each: &[Counted]| {
+            let mut all = Counted::default();
+            each.iter().for_each(|own| all.add(own));
+            all
+        };
+        let all = together(&self.sampled).since(&together(&before));
+        let each = self.sampled.iter().zip(&before).map(|(now, before)| now.since(before));
+        std::iter::once(all).chain(each).collect()
     }
 
     /// Tells how the run goes when the interval at `index` has just ended. Of that one some sessions have not reported yet, so

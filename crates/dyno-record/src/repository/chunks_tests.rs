@@ -29,6 +29,7 @@ fn point(number: u64) -> SeriesPoint {
             ("commits_per_s".to_owned(), 200.0 + (number % 5) as f64),
             ("cpu_busy_pct".to_owned(), 50.0),
         ]),
+        bands: vec![(12, 1_000)],
         slowest: None,
     }
 }

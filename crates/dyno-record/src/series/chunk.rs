@@ -36,6 +36,8 @@ struct Columns {
     p99_us: Vec<Option<f64>>,
     max_us: Vec<Option<f64>>,
     metrics: BTreeMap<String, Vec<Option<f64>>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    bands: Vec<Vec<(i16, u64)>>,
 }
 
 impl Chunk {
@@ -62,6 +64,10 @@ impl Chunk {
             p99_us: of(|point| point.p99_us),
             max_us: of(|point| point.max_us),
             metrics: names.into_iter().map(|name| (name.clone(), column(name))).collect(),
+            bands: match self.points.iter().any(|point| !point.bands.is_empty()) {
+                true => self.points.iter().map(|point| point.bands.clone()).collect(),
+                false => Vec::new(),
+            },
         };
         serde_json::to_string(&columns).map_err(|error| malformed(&error))
     }
@@ -77,6 +83,7 @@ impl Chunk {
         let fits = columns.seconds.len() == len
             && columns.ops.len() == len
             && columns.errors.len() == len
+            && (columns.bands.is_empty() || columns.bands.len() == len)
             && times.into_iter().chain(columns.metrics.values()).all(|column| column.len() == len);
         if !fits {
             return Err(RecordError::Malformed { detail: "columns of a series differ in length".into() });
@@ -90,6 +97,7 @@ impl Chunk {
             p99_us: columns.p99_us[at],
             max_us: columns.max_us[at],
             metrics: columns.metrics.iter().filter_map(|(name, of)| Some((name.clone(), of[at]?))).collect(),
+            bands: columns.bands.get(at).cloned().unwrap_or_default(),
             slowest: None,
         };
         Ok(Self { part, first, points: (0..len).map(point).collect() })
@@ -120,6 +128,7 @@ mod tests {
             for (was, is) in chunk.points.iter().zip(&back.points) {
                 prop_assert_eq!((was.at_s, was.seconds, was.ops, was.errors), (is.at_s, is.seconds, is.ops, is.errors));
                 prop_assert_eq!((was.p50_us, was.p99_us, was.max_us), (is.p50_us, is.p99_us, is.max_us));
+                prop_assert_eq!(&was.bands, &is.bands);
                 for (name, value) in &was.metrics {
                     prop_assert!((value - is.metrics[name]).abs() <= 1e-6 * value.abs());
                 }

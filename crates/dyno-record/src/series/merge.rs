@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{SeriesPoint, Slowest};
+use super::{SeriesPoint, Slowest, add_bands};
+use crate::waits::{SAMPLED_ACTIVE, WAITING};
 
 /// Something of a stretch of time that can take in what came behind it.
 pub trait Merge {
@@ -37,6 +38,7 @@ impl Merge for SeriesPoint {
             (self.p50_us, self.p99_us) = (None, None);
         }
         self.max_us = [self.max_us, later.max_us].into_iter().flatten().reduce(f64::max);
+        add_bands(&mut self.bands, &later.bands);
         self.seconds += later.seconds;
         self.ops = self.ops.saturating_add(later.ops);
         self.errors = self.errors.saturating_add(later.errors);
@@ -57,10 +59,22 @@ fn slower(first: Slowest, second: Slowest) -> Option<Slowest> {
     Some(slower)
 }
 
+/// Whether samples of `point` did not see this wait.
+fn is_unseen(point: &SeriesPoint, name: &str) -> bool {
+    name.starts_with(WAITING)
+        && point.metrics.contains_key(SAMPLED_ACTIVE)
+        && !point.metrics.contains_key(name)
+}
+
 fn metrics(first: &SeriesPoint, second: &SeriesPoint) -> BTreeMap<String, f64> {
     let mut merged = first.metrics.clone();
+    // A wait that samples did not see has no metric, and is 0 all the same.
+    for name in second.metrics.keys().filter(|name| is_unseen(first, name)) {
+        merged.insert(name.clone(), 0.0);
+    }
     for (name, own) in &mut merged {
-        let Some(other) = second.metrics.get(name) else { continue };
+        let unseen = is_unseen(second, name).then_some(&0.0);
+        let Some(other) = second.metrics.get(name).or(unseen) else { continue };
         let mut weights = (weight(first, name), weight(second, name));
         if weights.0 + weights.1 <= 0.0 {
             weights = (first.seconds, second.seconds);
@@ -107,6 +121,7 @@ pub(crate) mod tests {
                         ("physical_read_requests_per_s".to_owned(), reads),
                         ("physical_read_latency_us".to_owned(), us),
                     ]),
+                    bands: if ops > 0 { vec![((at % 7) as i16 - 3, ops)] } else { Vec::new() },
                     slowest: None,
                 };
             all.into_iter().enumerate().map(point).collect()
@@ -122,6 +137,9 @@ pub(crate) mod tests {
         fn nothing_is_lost_and_nothing_made_up(all in points(1..60)) {
             let mut merged = all[0].clone();
             all[1..].iter().for_each(|later| merged.merge(later.clone()));
+            let counted: u64 = merged.bands.iter().map(|(_, count)| count).sum();
+            prop_assert_eq!(counted, merged.ops, "bands hold every operation");
+            prop_assert!(merged.bands.windows(2).all(|pair| pair[0].0 < pair[1].0));
             let sum = |of: fn(&SeriesPoint) -> u64| all.iter().map(of).sum::<u64>();
             prop_assert_eq!((merged.ops, merged.errors), (sum(|p| p.ops), sum(|p| p.errors)));
             prop_assert!(close(merged.seconds, all.len() as f64));

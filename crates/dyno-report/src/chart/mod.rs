@@ -15,6 +15,7 @@ mod quantity;
 mod scale;
 pub mod sheet;
 pub mod svg;
+pub(crate) mod table;
 pub mod terminal;
 mod ticks;
 

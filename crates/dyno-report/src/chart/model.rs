@@ -63,6 +63,8 @@ pub struct Category {
 pub enum Kind {
     /// Measured points and the lines between them.
     Line,
+    /// Measured points alone, which no line joins.
+    Dots,
     /// A fitted or expected curve: dashed, without markers; `low` and `high` make its ribbon.
     Fit,
     /// An area on top of the areas before it.
@@ -71,6 +73,8 @@ pub enum Kind {
     Column,
     /// Bars from `x` to `x_end`, each from zero.
     Bar,
+    /// Tiles from `x` to `x_end` and over `range`, the darker the greater their `weight`.
+    Tile,
 }
 
 /// Points that belong together.
@@ -95,8 +99,10 @@ pub struct Point {
     pub x_end: f64,
     /// Upwards.
     pub y: f64,
-    /// Least and largest of repeats, or the interval of a fit.
+    /// Least and largest of repeats, the interval of a fit, or both ends of a tile.
     pub range: Option<(f64, f64)>,
+    /// How dark a tile is, from 0 to 1.
+    pub weight: f64,
     /// A few characters beside the marker where there is room: the sessions of a petal.
     pub label: String,
     /// What the reader sees when pointing at it.

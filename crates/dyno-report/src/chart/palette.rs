@@ -9,11 +9,24 @@ use std::fmt::Write as _;
 /// Colours before they repeat; then the dash differs.
 pub const COLOURS: usize = 8;
 
+/// Colours of classes of waits, as charts of Oracle's made them familiar: processor green, I/O blue, commits orange.
+pub const WAIT_COLOURS: usize = 8;
+
+/// The first style of a class of waits, behind all styles of series.
+pub const WAIT: usize = 1 << 10;
+
+/// The number of the colour of series number `style`.
+pub(crate) fn colour(style: usize) -> usize {
+    if style >= WAIT { COLOURS + (style - WAIT) % WAIT_COLOURS } else { style % COLOURS }
+}
+
 /// Colours of one appearance.
 #[derive(Debug, Clone, Copy)]
 pub struct Theme {
     /// Of series.
     pub series: [&'static str; COLOURS],
+    /// Of classes of waits: processor, reads of users, commits, locks of users, latches, network, all others, I/O of the system.
+    pub waits: [&'static str; WAIT_COLOURS],
     /// Behind everything.
     pub background: &'static str,
     /// Text.
@@ -35,6 +48,7 @@ pub struct Theme {
 /// On white.
 pub const LIGHT: Theme = Theme {
     series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5b4a9c", "#6b6b6b"],
+    waits: ["#3c9d3c", "#2f6fc4", "#e08214", "#c0272d", "#8c2d04", "#8d826d", "#d863b1", "#5fa6dd"],
     background: "#ffffff",
     text: "#1c2024",
     dim: "#565d66",
@@ -48,6 +62,7 @@ pub const LIGHT: Theme = Theme {
 /// On near black.
 pub const DARK: Theme = Theme {
     series: ["#56b4e9", "#ff8a3d", "#2fc797", "#e59cc5", "#a9d8f5", "#f0e442", "#b3a2f2", "#b5bac0"],
+    waits: ["#5fc45f", "#6aa0ea", "#f5a04a", "#f06a6a", "#c9734a", "#b8ad97", "#f0a0d8", "#9ccdf2"],
     background: "#14171a",
     text: "#eceff2",
     dim: "#a9b1ba",
@@ -79,8 +94,13 @@ pub(crate) fn fixed_rules(theme: &Theme) -> String {
 }
 
 fn named(theme: &Theme) -> Vec<(String, &'static str)> {
-    let mut names: Vec<(String, &'static str)> =
-        theme.series.iter().enumerate().map(|(i, colour)| (format!("s{i}"), *colour)).collect();
+    let mut names: Vec<(String, &'static str)> = theme
+        .series
+        .iter()
+        .chain(&theme.waits)
+        .enumerate()
+        .map(|(i, colour)| (format!("s{i}"), *colour))
+        .collect();
     names.extend([
         ("bg".to_owned(), theme.background),
         ("fg".to_owned(), theme.text),
@@ -97,7 +117,7 @@ fn named(theme: &Theme) -> Vec<(String, &'static str)> {
 /// The rules with each colour as `colour` spells it. Simple class selectors only: every drawer of SVG knows those.
 fn rules(colour: &dyn Fn(&str) -> String) -> String {
     let mut out = String::new();
-    for i in 0..COLOURS {
+    for i in 0..COLOURS + WAIT_COLOURS {
         let value = colour(&format!("s{i}"));
         let _ = write!(out, ".l{i}{{stroke:{value}}}.f{i}{{fill:{value}}}");
     }
@@ -163,7 +183,7 @@ mod tests {
             for words in [theme.dim, theme.good, theme.warn, theme.bad, theme.foreign] {
                 assert!(contrast(words, theme.background) >= 4.5, "{words} on {}", theme.background);
             }
-            for colour in theme.series {
+            for colour in theme.series.into_iter().chain(theme.waits) {
                 assert!(contrast(colour, theme.background) >= 2.0, "{colour} on {}", theme.background);
             }
         }

@@ -48,7 +48,7 @@ pub fn png(charts: &[Chart]) -> Result<Vec<u8>, PngError> {
     fonts.set_sans_serif_family(chosen);
     let options = usvg::Options { fontdb: Arc::new(fonts), ..usvg::Options::default() };
     let failed = |error: &dyn std::fmt::Display| PngError::Draw(error.to_string());
-    let tree = usvg::Tree::from_str(&sheet(charts, Look::Fixed(LIGHT)), &options).map_err(|e| failed(&e))?;
+    let tree = usvg::Tree::from_str(&sheet(charts, Look::Fixed(&LIGHT)), &options).map_err(|e| failed(&e))?;
     let size = tree.size();
     let (width, height) = ((size.width() * SCALE).ceil() as u32, (size.height() * SCALE).ceil() as u32);
     let mut pixels = tiny_skia::Pixmap::new(width, height).ok_or_else(|| failed(&"it is too large"))?;

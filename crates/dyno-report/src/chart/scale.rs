@@ -58,7 +58,8 @@ impl Scale {
     /// The scale of the axis to the right.
     pub(crate) fn of_x(chart: &Chart) -> Self {
         let points = chart.series.iter().flat_map(|s| s.points.iter().map(move |p| (s.kind, p)));
-        let ends = points.flat_map(|(kind, p)| [p.x, if kind == Kind::Bar { p.x_end } else { p.x }]);
+        let ends = points
+            .flat_map(|(kind, p)| [p.x, if matches!(kind, Kind::Bar | Kind::Tile) { p.x_end } else { p.x }]);
         let marks = chart.marks.iter().filter_map(|mark| match mark.at {
             MarkAt::X(x) => Some(x),
             _ => None,

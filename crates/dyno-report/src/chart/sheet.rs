@@ -12,7 +12,7 @@ pub fn sheet(charts: &[Chart], look: Look) -> String {
     let mut body = String::new();
     let mut top = GAP;
     for row in charts.chunks(across as usize) {
-        let drawn: Vec<_> = row.iter().map(|chart| draw(chart, false)).collect();
+        let drawn: Vec<_> = row.iter().map(|chart| draw(chart, false).with_sentence(chart)).collect();
         for (column, drawn) in drawn.iter().enumerate() {
             let left = GAP + column as f64 * (WIDTH + GAP);
             body.push_str(&format!(

@@ -2,7 +2,6 @@
 //! is lost by rounding; runs without a result have none.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::Write;
 
 use dyno_analyze::points::{Axis, MEASURES, SESSIONS, points};
@@ -10,21 +9,47 @@ use dyno_record::{ALL, RunRecord};
 
 use super::{ExportError, Request};
 use crate::report::Report;
+use crate::runs::RunsError;
 
 /// What says which run it is; axes and measures follow.
 const HEAD: [&str; 7] = ["run", "started_at", "status", "reason", "target", "sessions", "others_had_part"];
 
 pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
-    let axes: Vec<&Axis> = report.points.axes.iter().filter(|axis| axis.path != SESSIONS).collect();
+    let texts = texts(report);
+    each(report, &mut |fields| {
+        let is_text = |at: usize| at < texts;
+        let quoted = fields.iter().enumerate().map(|(at, text)| match is_text(at) {
+            true => field(text),
+            // A figure with a sign is no formula.
+            false => text.clone(),
+        });
+        let line: Vec<String> = quoted.collect();
+        Ok(write!(out, "{}\r\n", line.join(","))?)
+    })
+}
+
+/// How many columns hold text, which come first; behind them are figures.
+pub(super) fn texts(report: &Report<'_>) -> usize {
+    HEAD.len() + axes(report).len()
+}
+
+fn axes<'r>(report: &'r Report<'_>) -> Vec<&'r Axis> {
+    report.points.axes.iter().filter(|axis| axis.path != SESSIONS).collect()
+}
+
+/// Hands out the fields of each line as they are, the heads first.
+pub(super) fn each(
+    report: &Report<'_>,
+    take: &mut dyn FnMut(&[String]) -> Result<(), RunsError>,
+) -> Result<(), ExportError> {
+    let axes = axes(report);
     let has = |name: &str| report.points.points.iter().any(|point| point.estimates.contains_key(name));
     let measures: Vec<&str> = MEASURES.iter().map(|measure| measure.name).filter(|name| has(name)).collect();
-    let mut head = HEAD.join(",");
-    for name in axes.iter().map(|axis| axis.path.as_str()).chain(measures.iter().copied()) {
-        let _ = write!(head, ",{}", field(name));
-    }
-    write!(out, "{head}\r\n")?;
+    let heads = HEAD.iter().copied().chain(axes.iter().map(|axis| axis.path.as_str()));
+    let heads: Vec<String> = heads.chain(measures.iter().copied()).map(str::to_owned).collect();
+    take(&heads)?;
     report.each(|record| {
-        out.write_all(line(record, record, &axes, &measures).as_bytes())?;
+        take(&line(record, record, &axes, &measures))?;
         // Behind a run by a schedule, a line for each phase.
         for phase in &record.phases {
             let led = phase.led().map(|led| (ALL.to_owned(), led.clone()));
@@ -36,40 +61,35 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
                 beside: Vec::new(),
                 ..record.clone()
             };
-            out.write_all(line(record, &alone, &axes, &measures).as_bytes())?;
+            take(&line(record, &alone, &axes, &measures))?;
         }
         // Behind a total, each target's own line.
         for part in record.parts() {
-            out.write_all(line(record, &part, &axes, &measures).as_bytes())?;
+            take(&line(record, &part, &axes, &measures))?;
         }
         Ok(())
     })?;
     Ok(())
 }
 
-/// The line of `record`, which is `whole` or one target's part of it.
-fn line(whole: &RunRecord, record: &RunRecord, axes: &[&Axis], measures: &[&str]) -> String {
+/// The fields of `record`, which is `whole` or one target's part of it.
+fn line(whole: &RunRecord, record: &RunRecord, axes: &[&Axis], measures: &[&str]) -> Vec<String> {
     // One run is one point, whose figures are the run's own.
     let own = points(std::slice::from_ref(record));
     let target = record.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(" ");
     let reasons = record.reasons.join("; ");
     // A moment that is only the import's is none.
     let started = if record.is_dated() { record.started_at.as_str() } else { "" };
-    let head = [record.id.as_str(), started, record.status.name(), &reasons, &target].map(field);
+    let head = [record.id.as_str(), started, record.status.name(), &reasons, &target].map(str::to_owned);
     let sessions = Some(record.sessions()).filter(|sessions| *sessions > 0);
     let sessions = sessions.map_or_else(String::new, |sessions| sessions.to_string());
-    let mut out = format!("{},{sessions},{}", head.join(","), field(&record.marked().join(" ")));
-    for axis in axes {
-        let _ = write!(out, ",{}", field(&axis.of(whole).text));
-    }
-    for name in measures {
-        out.push(',');
-        if let Some(value) = own.points.first().and_then(|point| point.get(name)) {
-            let _ = write!(out, "{value}");
-        }
-    }
-    out.push_str("\r\n");
-    out
+    let mut fields: Vec<String> = head.into();
+    fields.extend([sessions, record.marked().join(" ")]);
+    fields.extend(axes.iter().map(|axis| axis.of(whole).text));
+    let figure = |name: &&str| own.points.first().and_then(|point| point.get(name));
+    fields
+        .extend(measures.iter().map(|name| figure(name).map_or_else(String::new, |value| value.to_string())));
+    fields
 }
 
 /// Text as a field: quoted where it has to be. A spreadsheet would run a text that begins like a formula, so such a

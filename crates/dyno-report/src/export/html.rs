@@ -6,5 +6,5 @@ use super::{ExportError, Request};
 use crate::report::Report;
 
 pub(super) fn export(report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
-    Ok(crate::html::html(report, &request.made_at, out)?)
+    Ok(crate::html::html_for(report, request, out)?)
 }

@@ -9,6 +9,7 @@ use crate::audit::{audit_summary, spoken};
 use crate::by_target::targets_grid;
 use crate::conclusion::{self, title};
 use crate::grid::{Cell, Grid, Head};
+use crate::load_profile;
 use crate::report::Report;
 use crate::run_rows;
 use crate::text::clean;
@@ -44,6 +45,15 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
         let _ = write!(top, "## Results\n\n{}\n", table(&report.grid()));
         if let Some(legend) = report.legend() {
             let _ = writeln!(top, "{}\n", text(&legend));
+        }
+    }
+    if let Some((rates, limits)) = &report.matrix {
+        let _ = write!(top, "## At a glance\n\n{}\n{}\n", table(rates), table(limits));
+    }
+    if let Some(record) = &report.close {
+        let grids = [load_profile::load(record), load_profile::events(record).map(|(grid, _)| grid)];
+        for grid in grids.into_iter().flatten() {
+            let _ = writeln!(top, "{}", table(&grid));
         }
     }
     if let Some(grid) = report.close.as_ref().and_then(targets_grid) {
@@ -104,7 +114,7 @@ fn check_word(status: dyno_record::CheckStatus) -> &'static str {
 }
 
 /// Text that Markdown takes as text: every character that could mean something is escaped.
-fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     let mut out = String::new();
     for c in clean(text).chars() {
         match c {
@@ -120,7 +130,7 @@ fn text(text: &str) -> String {
     out
 }
 
-fn table(grid: &Grid) -> String {
+pub(super) fn table(grid: &Grid) -> String {
     grid.rows.iter().fold(head(&grid.heads), |table, (_, cells)| table + &row(cells))
 }
 

@@ -6,15 +6,20 @@ mod json;
 mod markdown;
 #[cfg(feature = "png")]
 mod png;
+mod sections;
 mod series;
 mod svg;
+mod xlsx;
 
 use std::io::{self, Write};
 
 use crate::report::Report;
 use crate::runs::RunsError;
 
+pub use crate::request::Request;
+pub use sections::{sections_csv, sections_markdown};
 pub use series::SeriesCsv;
+pub use xlsx::{Sheet, workbook};
 
 /// A format: runs in, bytes out.
 #[derive(Debug, Clone, Copy)]
@@ -33,19 +38,11 @@ pub const EXPORTERS: &[Exporter] = &[
     Exporter { name: "md", is_text: true, export: markdown::export },
     Exporter { name: "csv", is_text: true, export: csv::export },
     Exporter { name: "json", is_text: true, export: json::export },
+    Exporter { name: "xlsx", is_text: false, export: xlsx::export },
     Exporter { name: "svg", is_text: true, export: svg::export },
     #[cfg(feature = "png")]
     Exporter { name: "png", is_text: false, export: png::export },
 ];
-
-/// What a format may have to know beside the report.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// When the report is made, as it is shown.
-    pub made_at: String,
-    /// The one chart that is wanted, for pictures; all of them where there is none.
-    pub chart: Option<String>,
-}
 
 /// A report that cannot be written in a format.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +58,9 @@ pub enum ExportError {
         /// Those that there are.
         known: Vec<String>,
     },
+    /// The workbook cannot be written.
+    #[error("the workbook cannot be written: {0}")]
+    Workbook(#[from] rust_xlsxwriter::XlsxError),
     /// The picture cannot be drawn.
     #[cfg(feature = "png")]
     #[error(transparent)]

@@ -19,7 +19,11 @@ fn records() -> Vec<RunRecord> {
 
 fn export(name: &str, records: &[RunRecord], chart: Option<&str>) -> Result<Vec<u8>, ExportError> {
     let exporter = EXPORTERS.iter().find(|exporter| exporter.name == name).unwrap();
-    let request = Request { made_at: "2026-01-01T00:00:00Z".into(), chart: chart.map(str::to_owned) };
+    let request = Request {
+        made_at: "2026-01-01T00:00:00Z".into(),
+        chart: chart.map(str::to_owned),
+        ..Request::default()
+    };
     let mut bytes = Vec::new();
     (exporter.export)(&Report::of(records), &request, &mut bytes).map(|()| bytes)
 }

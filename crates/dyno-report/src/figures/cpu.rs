@@ -16,7 +16,7 @@ pub(super) const LAYERS: [(&str, &str); 4] = [
 ];
 
 /// The measures of which one that others had part in marks the chart.
-const MARKED: [&str; 5] = ["cpu_busy_pct", LAYERS[0].0, LAYERS[1].0, LAYERS[2].0, LAYERS[3].0];
+pub(super) const MARKED: [&str; 5] = ["cpu_busy_pct", LAYERS[0].0, LAYERS[1].0, LAYERS[2].0, LAYERS[3].0];
 
 pub(super) fn of_points(points: &Points) -> Option<Chart> {
     let layers: Vec<Layer<'_>> = LAYERS

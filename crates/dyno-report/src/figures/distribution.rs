@@ -3,7 +3,7 @@
 use dyno_analyze::number::{percent, time_us};
 use dyno_record::{Histogram, Latency, RunRecord};
 
-use crate::chart::{Axis, Chart, Kind, Mark, MarkAt, Point, Quantity, Series};
+use crate::chart::{Axis, Chart, Kind, Mark, MarkAt, Point, Quantity, Series, spread_kept};
 
 /// Bars for each power of ten.
 const BARS_PER_DECADE: f64 = 12.0;
@@ -19,6 +19,11 @@ pub(crate) fn timed(record: &RunRecord) -> Option<(&'static str, &Latency)> {
 pub(super) fn histogram(record: &RunRecord) -> Option<Chart> {
     let (class, latency) = timed(record)?;
     let histogram = Histogram::decode(latency.histogram.as_deref()?).ok()?;
+    let scans = record.ops.get(SCANS).map_or(0, |scans| scans.count);
+    // Scans and lookups in one distribution are that of neither.
+    if scans > 0 && scans < record.ops.get(class)?.count {
+        return None;
+    }
     let what = if class == "all" { "all operations" } else { "slices" };
     let marks = [("p50", latency.p50), ("p99", latency.p99)].into_iter().filter_map(|(name, time)| {
         let time = time?;
@@ -34,6 +39,67 @@ pub(super) fn histogram(record: &RunRecord) -> Option<Chart> {
         marks: marks.collect(),
     })
 }
+
+/// A class of operations that reads whole tables.
+const SCANS: &str = "scan";
+
+/// The share of operations that ended within each time, class by class: reads apart from updates. Scans have a chart of their
+/// own, as no time of a lookup can be read beside theirs.
+pub(super) fn cumulative(record: &RunRecord) -> Vec<Chart> {
+    let classes: Vec<(&str, Histogram)> = record
+        .by_class()
+        .filter_map(|(name, ops)| {
+            let histogram = Histogram::decode(ops.service_us.histogram.as_deref()?).ok()?;
+            (histogram.count() > 0).then_some((name, histogram))
+        })
+        .collect();
+    let own = classes.iter().filter(|(name, _)| *name != "all").count();
+    let shown = |scans: bool| -> Vec<&(&str, Histogram)> {
+        // The sum of all is one of its classes where there is only one, and means nothing beside scans.
+        let is_shown = |name: &str| (name != "all" || own == 0) && (name == SCANS) == scans;
+        classes.iter().filter(|(name, _)| is_shown(name)).collect()
+    };
+    let chart = |id: &str, title: &str, classes: Vec<&(&str, Histogram)>| {
+        let series = classes.iter().enumerate().map(|(style, (name, histogram))| Series {
+            name: (*name).to_owned(),
+            kind: Kind::Line,
+            style,
+            points: steps(histogram),
+        });
+        (!classes.is_empty()).then(|| Chart {
+            id: id.into(),
+            title: title.into(),
+            about: "Share of the operations of each class that ended within a service time: the steeper, the more alike they are."
+                .into(),
+            x: Axis::log("service time", Quantity::Micros),
+            y: Axis::linear("ended within it", Quantity::Percent).reaching(100.0),
+            series: series.collect(),
+            marks: vec![],
+        })
+    };
+    let lookups = chart("cdf", "Service time, cumulated", shown(false));
+    let scans = chart("cdf-scans", "Service time of scans, cumulated", shown(true));
+    lookups.into_iter().chain(scans).collect()
+}
+
+/// Points of a cumulated curve.
+fn steps(histogram: &Histogram) -> Vec<Point> {
+    let total = histogram.count().max(1) as f64;
+    let mut counted = 0u64;
+    let all: Vec<Point> = histogram
+        .inner()
+        .iter_recorded()
+        .map(|value| {
+            counted += value.count_since_last_iteration();
+            let (us, pct) = (value.value_iterated_to() as f64 / 1_000.0, 100.0 * counted as f64 / total);
+            Point { hover: format!("{} %: within {}", percent(pct), time_us(us)), ..Point::at(us, pct) }
+        })
+        .collect();
+    spread_kept(&all, STEPS_MAX)
+}
+
+/// Points of a curve that are drawn.
+const STEPS_MAX: usize = 200;
 
 /// Bars of equal width on a logarithmic axis, in µs and percent; empty ones left out.
 fn bars(histogram: &Histogram) -> Vec<Point> {

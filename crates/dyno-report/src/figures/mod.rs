@@ -4,6 +4,8 @@
 mod cpu;
 mod curve;
 mod distribution;
+mod heat;
+mod multiples;
 mod petal;
 mod ramp;
 mod stack;
@@ -13,7 +15,7 @@ mod waits;
 
 use dyno_analyze::number::ABSENT;
 use dyno_analyze::points::{Axis as PointAxis, AxisValue, Curve, Estimate, Point, Points, Repeat, SESSIONS};
-use dyno_analyze::whose::legend;
+use dyno_analyze::whose::{legend, marked};
 use dyno_record::{Kind, RunRecord};
 
 use crate::chart::Chart;
@@ -21,23 +23,29 @@ use crate::chart::terminal::{Glyphs, text_chart};
 use crate::style::Style;
 
 pub(crate) use distribution::timed;
+pub(crate) use multiples::multiples;
 pub use ramp::{OPS, Ramp, ramps};
+pub(crate) use waits::event_name;
 
 /// Charts of one run: its window over time, its distribution, its waits.
 pub fn of_run(record: &RunRecord) -> Vec<Chart> {
     if record.kind == Kind::Watch {
         return crate::watched::figures::of_watch(record).into_iter().chain(waits::of_run(record)).collect();
     }
-    [
+    let mut charts: Vec<Option<Chart>> = vec![
         time::throughput(record),
+        heat::heat(record),
         time::latency(record),
         distribution::histogram(record),
+    ];
+    charts.extend(distribution::cumulative(record).into_iter().map(Some));
+    charts.extend([
         time::cpu(record),
+        time::requests(record),
+        waits::over_time(record),
         waits::of_run(record),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ]);
+    charts.into_iter().flatten().collect()
 }
 
 /// Throughput and petal of several runs as text, for a terminal; empty where they make no curve.
@@ -55,7 +63,14 @@ pub fn of_points(points: &Points, ramps: &[Ramp<'_>]) -> Vec<Chart> {
     if points.points.len() < 2 {
         return Vec::new();
     }
-    let mut charts = vec![throughput::throughput(points, ramps), petal::operations(points)];
+    // Operations of scans and of lookups have no axis together.
+    let (lookups, scans) = points.without_scans();
+    let mut charts = match &lookups {
+        None => vec![throughput::throughput(points, ramps), petal::operations(points)],
+        Some(lookups) if lookups.points.is_empty() => Vec::new(),
+        Some(lookups) => vec![throughput::throughput(lookups, ramps), petal::operations(lookups)],
+    };
+    charts.extend(scans.as_ref().map(throughput::of_scans));
     charts.extend(petal::reads(points));
     charts.extend([curve::percentiles(points), cpu::of_points(points), waits::of_points(points)]);
     charts.into_iter().flatten().filter(|chart| !chart.is_empty()).collect()
@@ -80,6 +95,12 @@ pub fn words(axis: &PointAxis, value: &AxisValue) -> String {
         _ if value.text.is_empty() => format!("{} {ABSENT}", axis.name()),
         _ => format!("{} {}", axis.name(), value.text),
     }
+}
+
+/// What a curve is called in a table.
+pub(crate) fn curve_name(curve: &Curve<'_>) -> String {
+    let name = curve_words(curve);
+    if name.is_empty() { "all runs".into() } else { name }
 }
 
 /// What sets a curve apart, in words; empty for the only one.
@@ -110,6 +131,11 @@ fn others(points: &Points, measures: &[&str]) -> Option<String> {
     legend(runs.map(|run| &run.marked), |name| measures.contains(&name))
 }
 
+/// The same for a chart of one run.
+fn others_of(record: &RunRecord, measures: &[&str]) -> Option<String> {
+    legend([&marked(record)], |name| measures.contains(&name))
+}
+
 /// A sentence with a capital letter; the mark, if it begins with one, stays in front.
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
@@ -134,4 +160,70 @@ pub fn typical(point: &Point) -> &Repeat {
     let mut runs: Vec<&Repeat> = point.runs.iter().collect();
     runs.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
     runs[runs.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::fixture;
+    use dyno_record::{SAMPLED_ACTIVE, Scope, WaitTime, Waits, Whose};
+
+    use super::*;
+
+    /// A run whose intervals hold processor time and waits.
+    fn run() -> RunRecord {
+        let mut record = fixture::postgres();
+        for (at, point) in record.series.points.iter_mut().enumerate() {
+            let waits = [
+                ("waiting.CPU:CPU", 2.0),
+                ("waiting.IO:WalSync", at as f64),
+                (SAMPLED_ACTIVE, 2.0 + at as f64),
+            ];
+            point.metrics.extend(waits.map(|(name, value)| (name.to_owned(), value)));
+            point.metrics.insert("cpu_user_pct".into(), 40.0);
+        }
+        record.waits = Waits::Sampled {
+            samples: 100,
+            asked_per_s: 10.0,
+            average_active_sessions: 2.0,
+            events: vec![WaitTime {
+                class: "CPU".into(),
+                event: "CPU".into(),
+                average_sessions: 2.0,
+                share_pct: 100.0,
+            }],
+            company: dyno_record::Company::default(),
+        };
+        record
+    }
+
+    #[test]
+    fn charts_of_waits_and_of_the_series_bear_the_mark() {
+        let mut record = run();
+        let about = |record: &RunRecord, id: &str| {
+            let charts = of_run(record);
+            charts.iter().find(|chart| chart.id == id).unwrap_or_else(|| panic!("no {id}")).about.clone()
+        };
+        let ids = ["waits-over-time", "waits-of-run", "cpu-over-time"];
+        assert!(ids.iter().all(|id| !about(&record, id).contains('†')));
+        let whose = Whose { scope: Scope::Host, others_pct: Some(30.0), marked: true, why: "others".into() };
+        record.whose.insert("cpu_busy_pct".into(), whose);
+        for id in ids {
+            assert!(about(&record, id).contains("† others had part"), "{id}: {}", about(&record, id));
+        }
+    }
+
+    #[test]
+    fn waits_over_time_are_those_of_each_interval_in_the_colours_of_their_class() {
+        let record = run();
+        let chart = of_run(&record).into_iter().find(|chart| chart.id == "waits-over-time").unwrap();
+        let commits = chart.series.iter().find(|series| series.name == "Commit").unwrap();
+        assert_eq!(commits.points.len(), record.series.points.len());
+        assert_eq!((commits.points[3].y, commits.style), (3.0, crate::chart::palette::WAIT + 2));
+        let mut without = record;
+        without.series.points.iter_mut().for_each(|point| point.metrics.clear());
+        assert!(
+            of_run(&without).iter().all(|chart| chart.id != "waits-over-time"),
+            "what was not sampled is not drawn"
+        );
+    }
 }

@@ -36,3 +36,18 @@ pub(super) fn throughput(points: &Points, ramps: &[Ramp<'_>]) -> Option<Chart> {
         marks,
     })
 }
+
+/// Scans alone: bytes, as a scan is no lookup.
+pub(super) fn of_scans(points: &Points) -> Option<Chart> {
+    let (path, x) = axis_along(points)?;
+    let by = if path == SESSIONS { "sessions".to_owned() } else { x.label.clone() };
+    Some(Chart {
+        id: "scans".into(),
+        title: format!("Scans by {by}"),
+        about: "What runs of scans alone read; whiskers are the least and the largest of repeats.".into(),
+        series: along_curves(points, &path, "scan_mb_per_s"),
+        x,
+        y: Axis::linear("scanned", Quantity::Plain("MB/s")),
+        marks: vec![],
+    })
+}

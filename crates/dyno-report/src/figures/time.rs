@@ -152,11 +152,52 @@ pub(super) fn cpu(record: &RunRecord) -> Option<Chart> {
         Series { name: (*name).into(), kind: Kind::Area, style, points: mean_of_chunks(&points, POINTS_MAX) }
     });
     let series = series.filter(|series| series.points.len() > 1 && series.points.iter().any(|p| p.y > 0.0));
+    let mut about =
+        "Share of all CPUs of the host by kind in each interval; what is left to 100 % is idle.".to_owned();
+    if let Some(words) = super::others_of(record, &super::cpu::MARKED) {
+        about.push_str(&format!(" {words}."));
+    }
     chart(
         "cpu-over-time",
         "Processor time over time",
-        "Share of all CPUs of the host by kind in each interval; what is left to 100 % is idle.",
+        &about,
         Axis::linear("CPU", Quantity::Percent).reaching(100.0),
         series.collect(),
     )
+}
+
+/// Requests of the device against how long they took, beside those of the database.
+pub(super) fn requests(record: &RunRecord) -> Option<Chart> {
+    const FIGURES: [(&str, &str, &str); 4] = [
+        ("device reads", "device_reads_per_s", "device_read_latency_us"),
+        ("device writes", "device_writes_per_s", "device_write_latency_us"),
+        ("reads, as the database times them", "physical_read_requests_per_s", "physical_read_latency_us"),
+        ("redo syncs, as the database times them", "redo_syncs_per_s", "redo_sync_latency_us"),
+    ];
+    let series = FIGURES.iter().enumerate().map(|(style, (name, rate, latency))| {
+        let point = |p: &SeriesPoint| {
+            let (rate, us) = (*p.metrics.get(*rate)?, *p.metrics.get(*latency)?);
+            let hover = format!("{} s: {name} {}/s, {}", fixed(at(p), 1), figure(rate), time_coarse_us(us));
+            (rate > 0.0 && us > 0.0).then(|| Point { hover, ..Point::at(rate, us) })
+        };
+        let mut points: Vec<Point> = record.series.points.iter().filter_map(point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Series { name: (*name).into(), kind: Kind::Dots, style, points: spread_kept(&points, POINTS_MAX) }
+    });
+    let series: Vec<Series> = series.filter(|series| series.points.len() > 1).collect();
+    let marked: Vec<&str> = FIGURES.iter().flat_map(|(_, rate, latency)| [*rate, *latency]).collect();
+    let mut about =
+        "Mean latency of requests against how many there were, one dot for each interval.".to_owned();
+    if let Some(words) = super::others_of(record, &marked) {
+        about.push_str(&format!(" {words}."));
+    }
+    (!series.is_empty()).then(|| Chart {
+        id: "requests".into(),
+        title: "Latency of the device by requests".into(),
+        about,
+        x: Axis::linear("requests", Quantity::Plain("/s")),
+        y: Axis::log("mean latency", Quantity::Micros),
+        series,
+        marks: vec![],
+    })
 }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use dyno_analyze::limited::WaitClass;
 use dyno_analyze::number::figure;
 use dyno_analyze::points::{Point as Measured, Points};
-use dyno_record::{RunRecord, WaitTime, Waits};
+use dyno_record::{RunRecord, SAMPLED_ACTIVE, SeriesPoint, WAITING, WaitTime, Waits};
 
-use crate::chart::{Axis, Category, Chart, Kind, Point, Quantity, Series};
+use crate::chart::palette::WAIT;
+use crate::chart::{Axis, Category, Chart, Kind, Point, Quantity, Series, mean_of_chunks};
 
 use super::stack::{Layer, columns};
 
@@ -25,13 +27,32 @@ fn events(record: &RunRecord) -> &[WaitTime] {
     }
 }
 
-/// Average sessions in each event over all runs of a point.
-fn averages(point: &Measured) -> BTreeMap<String, f64> {
+/// Average sessions in each class over all runs of a point.
+fn averages(point: &Measured) -> BTreeMap<usize, f64> {
     let mut sums = BTreeMap::new();
     for event in point.runs.iter().flat_map(|run| &run.waits) {
-        *sums.entry(event_name(event)).or_insert(0.0) += event.average_sessions / point.runs.len() as f64;
+        let class = place(&event.class, &event.event);
+        *sums.entry(class).or_insert(0.0) += event.average_sessions / point.runs.len() as f64;
     }
     sums
+}
+
+/// Classes in the order of their colours; the last colour is of what only the system does.
+const CLASSES: [(WaitClass, &str); 8] = [
+    (WaitClass::Cpu, "CPU"),
+    (WaitClass::Device, "User I/O"),
+    (WaitClass::Commit, "Commit"),
+    (WaitClass::RowLock, "Row locks"),
+    (WaitClass::Latch, "Concurrency"),
+    (WaitClass::Outside, "Network and client"),
+    (WaitClass::Other, "Other"),
+    (WaitClass::Lock, "Locks"),
+];
+
+/// Where the class of a wait stands among them.
+fn place(class: &str, event: &str) -> usize {
+    let of = WaitClass::of(class, event);
+    CLASSES.iter().position(|(known, _)| *known == of).unwrap_or_default()
 }
 
 fn blank(id: &str, title: &str) -> Chart {
@@ -49,28 +70,72 @@ fn blank(id: &str, title: &str) -> Chart {
 }
 
 pub(super) fn of_points(points: &Points) -> Option<Chart> {
-    let mut total: BTreeMap<String, f64> = BTreeMap::new();
-    for (name, value) in points.points.iter().flat_map(averages) {
-        *total.entry(name).or_insert(0.0) += value;
+    let layer = |(class, (_, name)): (usize, &(WaitClass, &str))| -> Layer<'_> {
+        ((*name).to_owned(), Box::new(move |point: &Measured| averages(point).get(&class).copied()))
+    };
+    let layers: Vec<Layer<'_>> = CLASSES.iter().enumerate().map(layer).collect();
+    let mut blank = blank("waits", "Waits by class");
+    blank.about = format!("{CLASSED} {}", blank.about);
+    if let Some(words) = super::others(points, &MARKED) {
+        blank.about.push_str(&format!(" {words}."));
     }
-    let mut names: Vec<(String, f64)> = total.into_iter().collect();
-    names.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let rest: Vec<String> =
-        names.split_off(names.len().min(EVENTS_MAX)).into_iter().map(|(name, _)| name).collect();
-    let mut layers: Vec<Layer<'_>> = Vec::new();
-    for (name, _) in names {
-        let key = name.clone();
-        layers.push((name, Box::new(move |point| averages(point).get(&key).copied())));
+    let mut chart = columns(points, &layers, figure, blank)?;
+    for series in &mut chart.series {
+        let class = CLASSES.iter().position(|(_, name)| *name == series.name).unwrap_or_default();
+        series.style = WAIT + class;
     }
-    if !rest.is_empty() {
-        let sum = move |point: &Measured| -> Option<f64> {
-            let averages = averages(point);
-            Some(rest.iter().filter_map(|name| averages.get(name)).sum())
-        };
-        layers.push(("all others".into(), Box::new(sum)));
-    }
-    columns(points, &layers, figure, blank("waits", "Wait events"))
+    Some(chart)
 }
+
+/// What classes are.
+const CLASSED: &str = "Waits by class, in the colours that charts of Oracle made familiar.";
+
+/// The figures of which one that others had part in marks the chart: its sessions are the run's own, what they wait for is not.
+const MARKED: [&str; 4] =
+    ["database_active_sessions", "average_active_sessions", "others_cpu_pct", "cpu_busy_pct"];
+
+/// Waits of one run over its window; none where intervals hold no samples.
+pub(super) fn over_time(record: &RunRecord) -> Option<Chart> {
+    let sampled: Vec<&SeriesPoint> =
+        record.series.points.iter().filter(|point| point.metrics.contains_key(SAMPLED_ACTIVE)).collect();
+    let of_class = |point: &SeriesPoint, class: usize| -> f64 {
+        let waits = point.metrics.iter().filter_map(|(name, sessions)| {
+            let (of, event) = name.strip_prefix(WAITING)?.split_once(':')?;
+            (place(of, event) == class).then_some(*sessions)
+        });
+        waits.sum()
+    };
+    let series = CLASSES.iter().enumerate().map(|(class, (_, name))| {
+        let points: Vec<Point> = sampled
+            .iter()
+            .map(|point| Point::at(point.at_s + point.seconds / 2.0, of_class(point, class)))
+            .collect();
+        Series {
+            name: (*name).into(),
+            kind: Kind::Area,
+            style: WAIT + class,
+            points: mean_of_chunks(&points, POINTS_MAX),
+        }
+    });
+    let series: Vec<Series> =
+        series.filter(|series| series.points.len() > 1 && series.points.iter().any(|p| p.y > 0.0)).collect();
+    let mut about = format!("{CLASSED} Sessions in each on average over the samples of an interval.");
+    if let Some(words) = super::others_of(record, &MARKED) {
+        about.push_str(&format!(" {words}."));
+    }
+    (!series.is_empty()).then(|| Chart {
+        id: "waits-over-time".into(),
+        title: "Waits over time".into(),
+        about,
+        x: Axis::linear("time in the window", Quantity::Seconds),
+        y: Axis::linear("sessions", Quantity::Plain("")),
+        series,
+        marks: vec![],
+    })
+}
+
+/// Points of one area.
+const POINTS_MAX: usize = 360;
 
 /// The events of one run side by side.
 pub(super) fn of_run(record: &RunRecord) -> Option<Chart> {
@@ -84,12 +149,15 @@ pub(super) fn of_run(record: &RunRecord) -> Option<Chart> {
     };
     let mut chart = blank("waits-of-run", "Wait events of this run");
     chart.x = Axis::ordinal("", vec![Category { label: "this run".into(), group: String::new() }]);
-    let series = |(style, event): (usize, &WaitTime)| Series {
+    if let Some(words) = super::others_of(record, &MARKED) {
+        chart.about.push_str(&format!(" {words}."));
+    }
+    let series = |event: &WaitTime| Series {
         name: format!("{} ({})", event_name(event), figure(event.average_sessions)),
         kind: Kind::Column,
-        style,
+        style: WAIT + place(&event.class, &event.event),
         points: vec![Point { hover: hover(event), ..Point::at(0.0, event.average_sessions) }],
     };
-    chart.series = shown.iter().enumerate().map(series).collect();
+    chart.series = shown.iter().map(series).collect();
     Some(chart)
 }

@@ -2,9 +2,11 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::chart::Chart;
 use crate::chart::svg::{Look, svg};
+use crate::chart::{Chart, table};
 use crate::text::clean;
+
+use super::grid;
 
 /// Each chart with its sentence.
 pub(super) fn charts(charts: &[Chart]) -> Markup {
@@ -14,6 +16,12 @@ pub(super) fn charts(charts: &[Chart]) -> Markup {
                 figure id={"chart-" (crate::markup::slug(&chart.id))} {
                     (PreEscaped(svg(chart, Look::Page)))
                     figcaption { (clean(&chart.about)) }
+                    @let (figures, is_cut) = table::grid(chart);
+                    details class="figures" {
+                        summary { "as a table" }
+                        @if is_cut { p class="dim" { "Some of the rows; " code { "dyno export" } " has every interval." } }
+                        (grid::table(&figures, &clean(&chart.title)))
+                    }
                 }
             }
         }

@@ -11,9 +11,9 @@ use crate::figures::{anchor, timed};
 use crate::grid::{Cell, Grid, Head};
 use crate::phases;
 use crate::report::Report;
-use crate::seen::{Grave, LISTED_MAX, is_grave};
+use crate::seen::Grave;
 use crate::text::clean;
-use crate::{beside, learned, profile};
+use crate::{beside, learned, load_profile, profile};
 
 use super::flame;
 use super::grid::table;
@@ -25,6 +25,21 @@ pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
             @if report.seen.runs > 1 { "At the highest throughput: " }
             a href={"#" (anchor(&record.id))} { (clean(&record.id)) }
             @if record.sessions() > 0 { ", " (number::sessions(record.sessions().into())) } @if record.knows("workload.update_pct") { ", " (record.plan.workload.update_pct) " % updates" } "."
+        }
+    }
+}
+
+/// What an administrator reads first: the load profile and the top timed events.
+pub(super) fn profile(record: &RunRecord) -> Markup {
+    let (load, events) = (load_profile::load(record), load_profile::events(record));
+    html! {
+        @if load.is_some() || events.is_some() {
+            h3 { "Load profile and top timed events" }
+            @if let Some((_, words)) = &events { p class="dim" { (words) } }
+            div class="beside" {
+                @if let Some(load) = &load { (table(load, "load profile of the run")) }
+                @if let Some((events, _)) = &events { (table(events, "top timed events of the run")) }
+            }
         }
     }
 }
@@ -139,16 +154,17 @@ fn metrics(record: &RunRecord) -> Grid {
     grid
 }
 
-/// The whole audit of the run looked at closely, and what failed or warned in the others.
+/// The whole audit of the run looked at closely, and what failed or warned in all runs, each check once.
 pub(super) fn audit(report: &Report<'_>) -> Markup {
     let whole = report.shown();
-    let (graves, first) = &report.seen.grave;
-    let others: Vec<&Grave> =
-        first.iter().filter(|grave| whole.is_none_or(|whole| whole.id != grave.id)).collect();
-    let own = whole.is_some_and(|whole| whole.audit.iter().any(is_grave));
-    let others_more = (graves - usize::from(own)).saturating_sub(LISTED_MAX);
     html! {
+        @if report.seen.runs > 1 && !report.seen.grave.is_empty() {
+            h3 { "Failed checks and warnings of all runs" }
+            p { "Each check once, with how many runs it is of and what it found in the first of them." }
+            (table(&grouped(report), "failed checks and warnings of all runs"))
+        }
         @if let Some(record) = whole {
+            @if report.seen.runs > 1 { h3 { "Every check of one run" } }
             p { "Run " a href={"#" (anchor(&record.id))} { (clean(&record.id)) } ": " (audit_summary(&record.audit)) "." }
             (table(&checks(&record.audit.iter().collect::<Vec<_>>()), "audit"))
             @for (at, target) in record.targets.iter().enumerate() {
@@ -160,17 +176,43 @@ pub(super) fn audit(report: &Report<'_>) -> Markup {
                 }
             }
         }
-        @if !others.is_empty() {
-            h3 { "Failed checks and warnings of other runs" }
-            @for grave in others.iter().take(LISTED_MAX) {
-                details {
-                    summary { (clean(&grave.id)) ": " (grave.summary) }
-                    (table(&checks(&grave.checks.iter().collect::<Vec<_>>()), "audit of another run"))
-                }
-            }
-            @if others_more > 0 { p { "and " (count(others_more as u64)) " more runs, in the embedded records." } }
-        }
     }
+}
+
+/// Failed checks and warnings over all runs.
+fn grouped(report: &Report<'_>) -> Grid {
+    let mut grid = Grid::new(vec![
+        Head::text("check"),
+        Head::figures("failed in", "runs"),
+        Head::figures("warned in", "runs"),
+        Head::text("runs"),
+        Head::text("finding in the first"),
+    ]);
+    let mut all: Vec<&Grave> = report.seen.grave.iter().collect();
+    all.sort_by_key(|grave| (std::cmp::Reverse(grave.failed), std::cmp::Reverse(grave.warned)));
+    for grave in all {
+        let of = |runs: usize| {
+            if runs == 0 {
+                String::new()
+            } else {
+                format!("{} of {}", count(runs as u64), count(report.seen.runs as u64))
+            }
+        };
+        let more = (grave.failed + grave.warned).saturating_sub(grave.ids.len());
+        let mut ids = grave.ids.join(", ");
+        if more > 0 {
+            ids.push_str(&format!(" and {} more", count(more as u64)));
+        }
+        let tone = if grave.failed > 0 { "bad" } else { "warn" };
+        grid.row(vec![
+            Cell { tone, ..Cell::text(&spoken(&grave.check)) },
+            Cell::text(&of(grave.failed)),
+            Cell::text(&of(grave.warned)),
+            Cell::text(&ids),
+            Cell::text(&grave.detail),
+        ]);
+    }
+    grid
 }
 
 fn checks(checks: &[&AuditCheck]) -> Grid {

@@ -53,7 +53,8 @@ pub(super) fn row(heads: &[Head], name: &str, cells: &[Cell]) -> Markup {
 /// What a cell looks like.
 fn class(head: &Head, cell: &Cell) -> String {
     match (head.figures, head.tight) {
-        (true, _) => "n".to_owned(),
+        (true, _) if cell.tone.is_empty() => "n".to_owned(),
+        (true, _) => format!("n {}", cell.tone),
         (false, true) => format!("t {}", cell.tone),
         (false, false) => cell.tone.to_owned(),
     }

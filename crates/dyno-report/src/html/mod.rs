@@ -12,6 +12,7 @@ mod page;
 mod pages;
 mod platform;
 mod suite;
+mod summary;
 
 use std::io::Write;
 
@@ -21,6 +22,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::chart::palette::{DARK, LIGHT, page_rules, variables};
 use crate::report::Report;
+use crate::request::Request;
 use crate::run_rows;
 use crate::runs::RunsError;
 
@@ -35,10 +37,20 @@ const STYLE: &str = include_str!("style.css");
 /// # Errors
 /// A run cannot be read, or the page cannot be written.
 pub fn html(report: &Report<'_>, made_at: &str, out: &mut dyn Write) -> Result<(), RunsError> {
-    if let Some(page) = report.component().and_then(|record| crate::calibration_page(record, made_at)) {
+    html_for(report, &Request { made_at: made_at.to_owned(), ..Request::default() }, out)
+}
+
+/// The same with a title and an author.
+///
+/// # Errors
+/// As for [`html`].
+pub fn html_for(report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), RunsError> {
+    if let Some(page) =
+        report.component().and_then(|record| crate::calibration_page(record, &request.made_at))
+    {
         return Ok(out.write_all(page.as_bytes())?);
     }
-    let page = page::page(report, made_at).into_string();
+    let page = page::page(report, request).into_string();
     let mut parts = page.split(HOLE);
     let mut part = || parts.next().unwrap_or_default().as_bytes();
     out.write_all(part())?;

@@ -9,17 +9,19 @@ use crate::by_target::targets_grid;
 use crate::conclusion;
 use crate::report::Report;
 use crate::reported::Overview;
+use crate::request::Request;
 use crate::run_rows;
 use crate::text::clean;
 
 use super::charts::charts;
-use super::{HOLE, SCRIPT, closely, grid, platform, policy, style, suite};
+use super::{HOLE, SCRIPT, closely, grid, platform, policy, style, suite, summary};
 
 /// Sections after the answer: name in links, title.
-const SECTIONS: [(&str, &str); 9] = [
+const SECTIONS: [(&str, &str); 10] = [
     ("reported", "Load profile and top timed events"),
     ("conclusion", "Conclusion"),
     ("tests", "Tests"),
+    ("matrix", "At a glance"),
     ("charts", "Charts"),
     ("results", "Results"),
     ("closely", "One run closely"),
@@ -28,10 +30,10 @@ const SECTIONS: [(&str, &str); 9] = [
     ("platform", "Platform"),
 ];
 
-pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
+pub(super) fn page(report: &Report<'_>, request: &Request) -> Markup {
     let style = style();
     let answer = report.answer();
-    let title = title(report);
+    let title = request.title.clone().unwrap_or_else(|| title(report));
     let reported = report.seen.reported.all();
     let hole = PreEscaped(HOLE.to_string());
     let suite = report.conclusions.iter().find_map(|conclusion| match &conclusion.figures {
@@ -46,6 +48,7 @@ pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
         "tests" => suite.is_some(),
         // The tests of a suite are no points of one curve.
         "charts" => !report.charts.is_empty() && suite.is_none(),
+        "matrix" => report.matrix.is_some() && suite.is_none(),
         "results" => suite.is_none() && !is_watch,
         // Nothing of what others do is held against anything.
         "audit" => !is_watch,
@@ -61,14 +64,15 @@ pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="Dyno";
-                title { (title) }
+                title { (clean(&title)) }
                 style { (PreEscaped(&style)) }
             }
             body {
+                (summary::summary(report, request, &title))
                 header {
                     p class="brand" { "Dyno report" }
-                    h1 { (title) }
-                    p class="dim" { (made(report, made_at)) }
+                    h1 { (clean(&title)) }
+                    p class="dim" { (made(report, &request.made_at)) @if let Some(author) = &request.author { "; by " (clean(author)) } }
                     button id="theme" type="button" hidden { "light / dark" }
                 }
                 main {
@@ -90,6 +94,16 @@ pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
                     @if let Some(suite) = suite {
                         section id="tests" { h2 { "Tests" } (suite::tests(suite)) }
                     }
+                    @if let Some((rates, limits)) = report.matrix.as_ref().filter(|_| shown("charts")) {
+                        section id="matrix" {
+                            h2 { "At a glance" }
+                            p class="dim" { "Throughput per second at each load, the darker the nearer to the most of its row." }
+                            (grid::table(rates, "throughput at each load"))
+                            p class="dim" { "What dominates there; with a question mark where it is likely and not sure." }
+                            (grid::table(limits, "what dominates at each load"))
+                            @if !report.multiples.is_empty() { div class="multiples" { (charts(&report.multiples)) } }
+                        }
+                    }
                     @if shown("charts") {
                         section id="charts" { h2 { "Charts" } (charts(&report.charts)) }
                     }
@@ -97,7 +111,7 @@ pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
                         section id="results" { h2 { "Results" } (results(report)) }
                     }
                     @if let Some(record) = report.close.as_ref().filter(|_| shown("closely")) {
-                        section id="closely" { (closely::closely(record, report)) (charts(&report.close_charts)) (closely::tables(record)) }
+                        section id="closely" { (closely::closely(record, report)) (closely::profile(record)) (charts(&report.close_charts)) (closely::tables(record)) }
                     }
                     @if shown("audit") {
                         section id="audit" { h2 { "Audit" } (closely::audit(report)) }
@@ -140,9 +154,9 @@ fn five(report: &Report<'_>) -> Markup {
         @if let [one] = answers.curves.as_slice() {
             dl class="five" { @for (word, said) in answer::pairs(one) { div { dt { (word) } dd { (clean(&said)) } } } }
         } @else {
-            (grid::table(&answer::answer_grid(answers), "answers"))
+            (grid::table(&answer::answer_short(answers), "answers"))
         }
-        @for line in answer::rest(answers, true) { p { (clean(&line)) } }
+        @for line in answer::rest(answers, answers.curves.len() == 1) { p { (clean(&line)) } }
     }
 }
 

@@ -32,6 +32,49 @@
     return ticks;
   };
 
+  // Tables: a click on a head sorts, and a note says that there is more to the right.
+  const UNITS = { "ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400, "k": 1e3, "M": 1e6, "G": 1e9, "KiB": 1024, "MiB": 1048576, "GiB": 1073741824 };
+  const number = (text) => {
+    const found = /^\s*[+<]?\s*(-?[\d,]+(?:\.\d+)?)\s*([^\s\d†]*)/.exec(text);
+    return found ? +found[1].replaceAll(",", "") * (UNITS[found[2]] || 1) : NaN;
+  };
+  const order = (a, b) => {
+    const [x, y] = [number(a), number(b)];
+    if (Number.isNaN(x) !== Number.isNaN(y)) return Number.isNaN(x) ? 1 : -1;
+    return Number.isNaN(x) ? a.localeCompare(b, "en") : x - y;
+  };
+  for (const table of document.querySelectorAll(".scroll table")) {
+    const body = table.tBodies[0];
+    if (!body || body.rows.length < 2 || table.querySelector("[scope=rowgroup]")) continue;
+    [...table.tHead.rows[0].cells].forEach((head, at) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const up = head.getAttribute("aria-sort") !== "ascending";
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const rows = [...body.rows].sort((a, b) => order(a.cells[at].textContent, b.cells[at].textContent));
+        body.replaceChildren(...(up ? rows : rows.reverse()));
+      });
+    });
+  }
+  const more = () => {
+    for (const box of document.querySelectorAll(".scroll")) {
+      const is = box.scrollWidth > box.clientWidth + 4, note = box.previousElementSibling;
+      const there = note && note.classList.contains("more");
+      if (is && !there) {
+        const told = document.createElement("p");
+        told.className = "more"; told.textContent = "More columns to the right: scroll the table →";
+        box.before(told);
+      } else if (!is && there) note.remove();
+    }
+  };
+  more();
+  addEventListener("resize", more);
+  document.addEventListener("toggle", more, true);
+
   for (const svg of document.querySelectorAll("svg.chart")) {
     const plot = svg.querySelector(".plot"), x = axis(svg.dataset.x), y = axis(svg.dataset.y);
     const series = [...svg.querySelectorAll(".plot .series")];
@@ -46,6 +89,7 @@
       const toggle = () => {
         const off = key.classList.toggle("dimmed");
         series.filter((g) => g.dataset.i === key.dataset.i).forEach((g) => g.classList.toggle("off", off));
+        svg.querySelectorAll(`.labels [data-i="${key.dataset.i}"]`).forEach((g) => g.classList.toggle("off", off));
         key.setAttribute("aria-pressed", String(!off));
       };
       key.setAttribute("tabindex", "0");
@@ -102,6 +146,9 @@
     const first = { paths: [], marks: [], x: svg.querySelector(".axis-x").cloneNode(true), y: svg.querySelector(".axis-y").cloneNode(true), grid: svg.querySelector("path.g").getAttribute("d") };
     for (const path of plot.querySelectorAll("path:not(.m)")) first.paths.push([path, path.getAttribute("d")]);
     for (const mark of plot.querySelectorAll("path.m")) { const t = mark.transform.baseVal[0].matrix; first.marks.push([mark, t.e, t.f]); }
+    const tiles = [...plot.querySelectorAll("rect.ht")].map((tile) => [tile, ...["x", "y", "width", "height"].map((name) => +tile.getAttribute(name))]);
+    const rings = [...plot.querySelectorAll("circle.ring")].map((ring) => [ring, +ring.getAttribute("cx"), +ring.getAttribute("cy")]);
+    const labels = [...svg.querySelectorAll(".labels text")].map((text) => [text, +text.getAttribute("x"), +text.getAttribute("y")]);
     const fix = (n) => Math.round(n * 10) / 10;
     const moved = (d) => d.replace(/([MLHVh])\s*([-\d.]+)(?: ([-\d.]+))?/g, (all, command, a, b) => {
       if (command === "h") return all;
@@ -128,6 +175,17 @@
     const apply = (zoomed) => {
       for (const [path, d] of first.paths) path.setAttribute("d", zoomed ? moved(d) : d);
       for (const [mark, e, f] of first.marks) mark.setAttribute("transform", `translate(${fix(view.kx * e + view.dx)} ${fix(view.ky * f + view.dy)})`);
+      for (const [tile, a, b, w, h] of tiles) {
+        const box = { x: view.kx * a + view.dx, y: view.ky * b + view.dy, width: view.kx * w, height: view.ky * h };
+        for (const name in box) tile.setAttribute(name, fix(box[name]));
+      }
+      for (const [ring, a, b] of rings) { ring.setAttribute("cx", fix(view.kx * a + view.dx)); ring.setAttribute("cy", fix(view.ky * b + view.dy)); }
+      // A label keeps its distance to its point; outside of the plot it is not shown.
+      for (const [text, a, b] of labels) {
+        const [p, q] = [view.kx * a + view.dx, view.ky * b + view.dy];
+        text.setAttribute("x", fix(p)); text.setAttribute("y", fix(q));
+        text.classList.toggle("off", p < x.from - 6 || p > x.to || q < y.to || q > y.from + 6);
+      }
       svg.classList.toggle("zoomed", zoomed);
       const [gx, gy] = [svg.querySelector(".axis-x"), svg.querySelector(".axis-y")];
       const grid = zoomed ? ticks(gy, y, view, false) + ticks(gx, x, view, true) : first.grid;

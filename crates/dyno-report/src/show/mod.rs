@@ -14,10 +14,11 @@ mod waits;
 use dyno_record::RunRecord;
 
 use crate::audit::audit_full;
+use crate::grid::Grid;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 use crate::text::{clean, indent, wrap};
-use crate::{beside, calibration_text, learned, phases, profile};
+use crate::{beside, calibration_text, learned, load_profile, phases, profile};
 
 /// A table of the phases of a schedule, and what it does not show; empty where there are none.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
@@ -28,6 +29,11 @@ pub fn phases_text(record: &RunRecord, style: &Style) -> String {
         out.push('\n');
     }
     out
+}
+
+/// A table beneath an empty line; empty where there is none.
+fn text_of(grid: Option<Grid>, style: &Style) -> String {
+    grid.map_or_else(String::new, |grid| format!("\n{}", indent(&Table::from(&grid).render(style))))
 }
 
 /// The whole record as text.
@@ -41,6 +47,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("", head::head(record, style)),
         ("plan", head::plan(record, inner)),
         ("result", head::result(record, inner)),
+        ("", text_of(load_profile::load(record), inner)),
         ("targets", crate::by_target::targets_table(record, inner)),
         ("operations", ops::classes(record, inner)),
         (

@@ -39,6 +39,9 @@ pub(crate) struct Compare {
     pub(crate) sides: Vec<String>,
     #[command(flatten)]
     pub(crate) rules: CompareRules,
+    /// Write it as a file, too: a page, or in the format of its ending (html, md, csv, json, xlsx).
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -123,8 +126,14 @@ pub(crate) struct ReportArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The format [default: by the ending of the file, else html].
-    #[arg(long, value_name = "html|md|csv|json|svg|png")]
+    #[arg(long, value_name = "html|md|csv|json|xlsx|svg|png")]
     pub(crate) format: Option<String>,
+    /// Who made it, as it stands on the first page of paper.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) author: Option<String>,
+    /// What it is called [default: its runs and their database].
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
     /// Only this chart, for svg and png: throughput, petal, cpu, histogram, ...
     #[arg(long, value_name = "NAME")]
     pub(crate) chart: Option<String>,

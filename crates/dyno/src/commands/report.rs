@@ -22,7 +22,12 @@ pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyho
     let mut report = Report::over(Selected { repository: &repository, ids: &ids })?;
     let here: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
     report.conclusions = conclusions::of_named(&repository, &report.seen.parts, |id| here.contains(id))?;
-    let request = Request { made_at: dyno_record::now_rfc3339(), chart: args.chart.clone() };
+    let request = Request {
+        made_at: dyno_record::now_rfc3339(),
+        chart: args.chart.clone(),
+        author: args.author.clone(),
+        title: args.title.clone(),
+    };
     match &output {
         Some(path) => {
             let write = |out: &mut dyn Write| -> Result<(), ExportError> {

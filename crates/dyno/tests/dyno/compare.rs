@@ -58,6 +58,23 @@ fn an_imported_table_is_compared_and_its_units_are_doubted() {
     assert_eq!(differences(&answer[0], "ops_per_s"), shown([("1", "-12.66"), ("2", "-12.97")]));
     let text = desk.dyno(&["compare", "variant:old", "variant:new"]).out;
     assert!(text.contains("-13.47") && text.contains("one run each: no verdict"), "{text}");
+    assert!(text.starts_with("answer: imported, not audited"), "{text}");
+    for (file, begin) in [
+        ("fs.html", "<!DOCTYPE html>"),
+        ("fs.md", "# Comparison of variant:old, variant:new"),
+        ("fs.csv", "sessions,"),
+        ("fs.json", "{"),
+        ("fs.xlsx", "PK"),
+    ] {
+        let said = desk.dyno(&["compare", "variant:old", "variant:new", "-o", file]);
+        assert_eq!(said.code, 0, "{said:#?}");
+        let bytes = std::fs::read(desk.file(file)).unwrap();
+        assert!(bytes.starts_with(begin.as_bytes()), "{file}: {}", String::from_utf8_lossy(&bytes[..80]));
+        let holds = file == "fs.xlsx" || String::from_utf8_lossy(&bytes).contains("12.66");
+        assert!(holds, "{file} has no deviation");
+    }
+    let said = desk.dyno(&["compare", "variant:old", "variant:new", "-o", "fs.doc"]);
+    assert!(said.code == 2 && said.err.contains("\"doc\" is no format of a comparison"), "{said:#?}");
 
     let shown = desk.dyno(&["show", "last"]).out;
     assert!(shown.contains("scaling.csv line 6") && shown.contains("workload.work_unit"), "{shown}");

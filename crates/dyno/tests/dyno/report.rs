@@ -54,6 +54,12 @@ fn every_format_is_written() {
         let said = desk.dyno(&["report", "last", "last~1", "--format", format, "-o", "-"]);
         assert!(said.code == 0 && said.out.starts_with(begin), "{format}: {said:#?}");
     }
+    assert_eq!(desk.dyno(&["report", "last~1", "last", "-o", "book.xlsx"]).code, 0);
+    assert!(std::fs::read(desk.file("book.xlsx")).unwrap().starts_with(b"PK"));
+    let told = ["report", "last", "--title", "<b>One</b>", "--author", "A. Nobody", "-o", "titled.html"];
+    assert_eq!(desk.dyno(&told).code, 0);
+    let titled = std::fs::read_to_string(desk.file("titled.html")).unwrap();
+    assert!(titled.contains("&lt;b&gt;One&lt;/b&gt;") && titled.contains("A. Nobody"), "title and author");
     let said = desk.dyno(&["report", "last", "-o", "one.csv"]);
     assert_eq!(said.code, 0, "{said:#?}");
     assert!(std::fs::read_to_string(desk.file("one.csv")).unwrap().lines().count() == 2);
@@ -153,7 +159,7 @@ fn text_of_users_stays_text_in_a_browser() {
 
 /// Does with the first chart what a reader does, and writes down on the page what came of it.
 const READER: &str = r#"<script>
-const svg = document.querySelector("svg.chart"), seen = document.body.dataset;
+const svg = document.querySelector("main svg.chart"), seen = document.body.dataset;
 const point = (type, x, y) => new PointerEvent(type, { clientX: x, clientY: y, pointerType: "mouse", button: 0, bubbles: true });
 const middle = (element) => { const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
 const ticks = () => [...svg.querySelectorAll(".axis-x text")].map((text) => text.textContent).join(" ");
@@ -171,7 +177,14 @@ svg.dispatchEvent(point("pointerdown", from[0] - 10, from[1] + 10));
 svg.dispatchEvent(point("pointermove", to[0] + 10, to[1] - 10));
 svg.dispatchEvent(point("pointerup", to[0] + 10, to[1] - 10));
 seen.zoomed = svg.classList.contains("zoomed") && ticks() !== whole && svg.querySelector("path.ln").getAttribute("d") !== line;
+const ring = svg.querySelector("circle.ring"), near = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) < 1.5;
+seen.kept = ring !== null && markers.some((marker) => near(middle(ring), middle(marker)));
 svg.parentNode.querySelector("button.back").click();
+const head = document.querySelector("[id=results] th button"), column = () => [...document.querySelectorAll("[id=results] tbody tr")].map((row) => row.cells[0].textContent);
+const [before] = [column()];
+head.click(); head.click();
+seen.sorted = column().join() === before.reverse().join() && head.parentNode.getAttribute("aria-sort") === "descending";
+seen.sticky = getComputedStyle(document.querySelector("[id=results] td")).position === "sticky";
 seen.whole = !svg.classList.contains("zoomed") && ticks() === whole && svg.querySelector("path.ln").getAttribute("d") === line;
 </script>"#;
 
@@ -211,8 +224,10 @@ fn pointer_legend_and_zoom_work_in_a_browser() {
     );
     let seen = seen(&browser, &desk, "driven.html");
     let body = seen.split("<body").nth(1).and_then(|rest| rest.split('>').next()).unwrap_or_default();
-    for did in ["data-off=\"true\"", "data-on=\"true\"", "data-zoomed=\"true\"", "data-whole=\"true\""] {
-        assert!(body.contains(did), "{did}: {body}");
+    for did in
+        ["off", "on", "zoomed", "kept", "sorted", "sticky", "whole"].map(|did| format!("data-{did}=\"true\""))
+    {
+        assert!(body.contains(&did), "{did}: {body}");
     }
     assert!(body.contains("data-tip=\"") && body.contains("44,000"), "{body}");
 }

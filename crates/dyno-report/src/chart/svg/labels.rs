@@ -1,5 +1,7 @@
 //! The few characters beside points, where there is room for them and nowhere else.
 
+use std::fmt::Write as _;
+
 use crate::chart::measure::text_width;
 use crate::chart::model::{Chart, Kind};
 use crate::markup::escape;
@@ -43,7 +45,8 @@ pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
         taken.extend(places.windows(2).flat_map(|pair| along(pair[0], pair[1])));
     }
     out.push_str("<g class=\"labels\">");
-    for series in shown() {
+    for (index, series) in chart.series.iter().enumerate().filter(|(_, series)| series.kind == Kind::Line) {
+        let _ = write!(out, "<g data-i=\"{index}\">");
         for point in marked(series).filter(|point| !point.label.is_empty()) {
             let Some((x, y)) = layout.place(point.x, point.y) else { continue };
             let width = text_width(&point.label, SIZE);
@@ -68,6 +71,7 @@ pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
                 text(out, left, base, SIZE, "start", "d", &escape(&point.label));
             }
         }
+        out.push_str("</g>");
     }
     out.push_str("</g>");
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::chart::model::Kind;
-use crate::chart::palette::{COLOURS, dash, marker};
+use crate::chart::palette::{colour, dash, marker};
 use crate::markup::escape;
 
 use super::layout::{Entry, Layout, SAMPLE, Sample};
@@ -43,17 +43,26 @@ fn sample(out: &mut String, entry: &Entry) {
             let _ = write!(out, "<path class=\"mk\" d=\"{across}\"/>");
         }
         Sample::Series(style, kind) => {
-            let colour = style % COLOURS;
+            let tint = colour(style);
             match kind {
                 Kind::Fit => {
-                    let _ = write!(out, "<path class=\"fit l{colour}\" d=\"{across}\"/>");
+                    let _ = write!(out, "<path class=\"fit l{tint}\" d=\"{across}\"/>");
                 }
-                Kind::Area | Kind::Column | Kind::Bar => {
+                Kind::Area | Kind::Column | Kind::Bar | Kind::Tile => {
                     let _ = write!(
                         out,
-                        "<rect class=\"ar f{colour}\" x=\"{}\" y=\"{}\" width=\"14\" height=\"11\"/>",
+                        "<rect class=\"ar f{tint}\" x=\"{}\" y=\"{}\" width=\"14\" height=\"11\"/>",
                         num(x + 4.0),
                         num(y - 6.0)
+                    );
+                }
+                Kind::Dots => {
+                    let _ = write!(
+                        out,
+                        "<path class=\"m f{tint}\" transform=\"translate({} {})\" d=\"{}\"/>",
+                        num(x + 11.0),
+                        num(y),
+                        marker(style)
                     );
                 }
                 Kind::Line => {
@@ -61,8 +70,8 @@ fn sample(out: &mut String, entry: &Entry) {
                         dash(style).map_or_else(String::new, |d| format!(" stroke-dasharray=\"{d}\""));
                     let _ = write!(
                         out,
-                        "<path class=\"ln l{colour}\"{dashes} d=\"{across}\"/>\
-                         <path class=\"m f{colour}\" transform=\"translate({} {})\" d=\"{}\"/>",
+                        "<path class=\"ln l{tint}\"{dashes} d=\"{across}\"/>\
+                         <path class=\"m f{tint}\" transform=\"translate({} {})\" d=\"{}\"/>",
                         num(x + 11.0),
                         num(y),
                         marker(style)

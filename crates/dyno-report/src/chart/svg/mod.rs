@@ -31,7 +31,7 @@ pub enum Look {
     /// As a file of its own, in the reader's preferred light or dark.
     Alone,
     /// As a file of its own, in these colours.
-    Fixed(Theme),
+    Fixed(&'static Theme),
 }
 
 /// The chart as one `<svg>` element.
@@ -41,7 +41,7 @@ pub fn svg(chart: &Chart, look: Look) -> String {
         Look::Page => drawn.element(chart, "", true),
         Look::Alone | Look::Fixed(_) => {
             let style = style_of(look);
-            drawn.element(
+            drawn.with_sentence(chart).element(
                 chart,
                 &format!("{style}<rect class=\"bg\" width=\"100%\" height=\"100%\"/>"),
                 false,
@@ -55,7 +55,7 @@ pub(super) fn style_of(look: Look) -> String {
     const FONT: &str = "text{font-family:system-ui,'DejaVu Sans','Liberation Sans',Arial,sans-serif}";
     match look {
         Look::Page => String::new(),
-        Look::Fixed(theme) => format!("<style>{FONT}{}</style>", palette::fixed_rules(&theme)),
+        Look::Fixed(theme) => format!("<style>{FONT}{}</style>", palette::fixed_rules(theme)),
         Look::Alone => format!(
             "<style>{FONT}{}@media (prefers-color-scheme:dark){{{}}}</style>",
             palette::fixed_rules(&palette::LIGHT),
@@ -71,7 +71,26 @@ pub(super) struct Drawn {
     axes_data: String,
 }
 
+/// Height of a line of the sentence beneath a chart that stands alone.
+const SENTENCE_ROW: f64 = 15.0;
+/// Size of its text, and characters that a line of it holds.
+const SENTENCE_SIZE: f64 = 11.5;
+const SENTENCE_COLUMNS: usize = 78;
+const SENTENCE_ROWS_MAX: usize = 8;
+
 impl Drawn {
+    /// The same with the sentence that says how it is to be read: on a slide there is no page around it.
+    pub(super) fn with_sentence(mut self, chart: &Chart) -> Self {
+        let about = crate::text::clean(&chart.about);
+        let lines = crate::text::wrap(&about, SENTENCE_COLUMNS, SENTENCE_ROWS_MAX);
+        for line in lines.iter().filter(|line| !line.is_empty()) {
+            self.height += SENTENCE_ROW;
+            text(&mut self.body, 4.0, self.height - 4.0, SENTENCE_SIZE, "start", "d", &escape(line));
+        }
+        self.height += 2.0;
+        self
+    }
+
     fn element(&self, chart: &Chart, before: &str, interactive: bool) -> String {
         let data = if interactive { self.axes_data.as_str() } else { "" };
         let name = if chart.title.is_empty() { &chart.id } else { &chart.title };

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::chart::model::{Chart, Kind, MarkAt, Point, Series, Stacked};
-use crate::chart::palette::{COLOURS, dash, marker};
+use crate::chart::palette::{colour, dash, marker};
 use crate::markup::escape;
 
 use super::layout::Layout;
@@ -34,9 +34,11 @@ pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout, links: bool
     for (index, series) in chart.series.iter().enumerate() {
         match series.kind {
             Kind::Area | Kind::Column => {}
+            Kind::Tile => group(out, chart, index, |out, series| tiles(out, series, layout)),
             Kind::Bar => group(out, chart, index, |out, series| bars(out, series, layout)),
             Kind::Fit => group(out, chart, index, |out, series| fit(out, series, layout)),
             Kind::Line => group(out, chart, index, |out, series| line(out, series, layout, links)),
+            Kind::Dots => group(out, chart, index, |out, series| dots(out, series, layout)),
         }
     }
     for mark in &chart.marks {
@@ -97,14 +99,14 @@ fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
 }
 
 fn line(out: &mut String, series: &Series, layout: &Layout, links: bool) {
-    let colour = series.style % COLOURS;
+    let tint = colour(series.style);
     let place = |point: &Point| layout.place(point.x, point.y);
     let dashes = dash(series.style).map_or_else(String::new, |dash| format!(" stroke-dasharray=\"{dash}\""));
     if series.points.len() > 1 {
         let d = path(series.points.iter().map(place));
         let width = if series.points.len() > MARKERS_MAX { " stroke-width=\"1.25\"" } else { "" };
         let class = if width.is_empty() { "ln" } else { "w" };
-        let _ = write!(out, "<path class=\"{class} l{colour}\"{dashes} d=\"{d}\"/>");
+        let _ = write!(out, "<path class=\"{class} l{tint}\"{dashes} d=\"{d}\"/>");
     }
     whiskers(out, series, layout);
     for point in marked(series) {
@@ -112,7 +114,7 @@ fn line(out: &mut String, series: &Series, layout: &Layout, links: bool) {
         linked(out, point, links, |out| {
             let _ = write!(
                 out,
-                "<path class=\"m f{colour}\" transform=\"translate({} {})\" d=\"{}\">{}</path>",
+                "<path class=\"m f{tint}\" transform=\"translate({} {})\" d=\"{}\">{}</path>",
                 num(x),
                 num(y),
                 marker(series.style),
@@ -122,31 +124,63 @@ fn line(out: &mut String, series: &Series, layout: &Layout, links: bool) {
     }
 }
 
-/// From the least to the largest of repeats.
+fn dots(out: &mut String, series: &Series, layout: &Layout) {
+    for point in &series.points {
+        let Some((x, y)) = layout.place(point.x, point.y) else { continue };
+        let _ = write!(
+            out,
+            "<path class=\"m f{}\" fill-opacity=\".75\" transform=\"translate({} {})\" d=\"{}\">{}</path>",
+            colour(series.style),
+            num(x),
+            num(y),
+            marker(series.style),
+            title(point)
+        );
+    }
+}
+
+/// Lightest tile that is still seen.
+const TILE_OPACITY_MIN: f64 = 0.07;
+
+fn tiles(out: &mut String, series: &Series, layout: &Layout) {
+    for point in &series.points {
+        let (Some(from), Some(to)) = (layout.px(point.x), layout.px(point.x_end)) else { continue };
+        let Some((low, high)) = point.range else { continue };
+        // What reaches below the axis begins at its foot.
+        let (bottom, Some(top)) = (layout.py(low).unwrap_or(layout.bottom), layout.py(high)) else {
+            continue;
+        };
+        let opacity = point.weight.clamp(0.0, 1.0) * (1.0 - TILE_OPACITY_MIN) + TILE_OPACITY_MIN;
+        let _ = write!(
+            out,
+            "<rect class=\"ht f{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"{opacity:.2}\">{}</rect>",
+            colour(series.style),
+            num(from),
+            num(top),
+            // Neighbours touch.
+            num((to - from).max(0.5) + 0.2),
+            num((bottom - top).max(0.5) + 0.2),
+            title(point)
+        );
+    }
+}
+
+/// From the least to the largest of repeats. Caps are drawn relative to their middle, so that a zoom moves and does not bend
+/// them.
 fn whiskers(out: &mut String, series: &Series, layout: &Layout) {
     let mut d = String::new();
     for point in &series.points {
         let Some((low, high)) = point.range.filter(|(low, high)| low < high) else { continue };
         let (Some((x, from)), Some(to)) = (layout.place(point.x, low), layout.py(high)) else { continue };
-        let _ = write!(
-            d,
-            "M{} {}V{}M{} {}h6M{} {}h6",
-            num(x),
-            num(from),
-            num(to),
-            num(x - 3.0),
-            num(from),
-            num(x - 3.0),
-            num(to)
-        );
+        let _ = write!(d, "M{0} {1}V{2}M{0} {1}m-3 0h6M{0} {2}m-3 0h6", num(x), num(from), num(to));
     }
     if !d.is_empty() {
-        let _ = write!(out, "<path class=\"w l{}\" d=\"{d}\"/>", series.style % COLOURS);
+        let _ = write!(out, "<path class=\"w l{}\" d=\"{d}\"/>", colour(series.style));
     }
 }
 
 fn fit(out: &mut String, series: &Series, layout: &Layout) {
-    let colour = series.style % COLOURS;
+    let tint = colour(series.style);
     let edge = |point: &Point, upper: bool| {
         let (low, high) = point.range?;
         layout.place(point.x, if upper { high } else { low })
@@ -155,17 +189,17 @@ fn fit(out: &mut String, series: &Series, layout: &Layout) {
     let lower: Vec<_> = series.points.iter().rev().filter_map(|p| edge(p, false)).collect();
     if upper.len() > 1 && upper.len() == lower.len() {
         let d = path(upper.into_iter().chain(lower).map(Some));
-        let _ = write!(out, "<path class=\"rb f{colour}\" d=\"{d}z\"/>");
+        let _ = write!(out, "<path class=\"rb f{tint}\" d=\"{d}z\"/>");
     }
     let d = path(series.points.iter().map(|p| layout.place(p.x, p.y)));
-    let _ = write!(out, "<path class=\"fit l{colour}\" d=\"{d}\"/>");
+    let _ = write!(out, "<path class=\"fit l{tint}\" d=\"{d}\"/>");
 }
 
 fn area(out: &mut String, series: &Series, parts: &[Stacked], layout: &Layout) {
     let upper = parts.iter().filter_map(|part| layout.place(part.x, part.to));
     let lower = parts.iter().rev().filter_map(|part| layout.place(part.x, part.from));
     let d = path(upper.chain(lower).map(Some));
-    let _ = write!(out, "<path class=\"ar f{}\" d=\"{d}z\"/>", series.style % COLOURS);
+    let _ = write!(out, "<path class=\"ar f{}\" d=\"{d}z\"/>", colour(series.style));
 }
 
 fn columns(out: &mut String, series: &Series, parts: &[Stacked], layout: &Layout, links: bool) {
@@ -194,7 +228,7 @@ fn rect(out: &mut String, series: &Series, x: (f64, f64), y: (f64, f64), point: 
     let _ = write!(
         out,
         "<rect class=\"ar f{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">{}</rect>",
-        series.style % COLOURS,
+        colour(series.style),
         num(x.0),
         num(y.0),
         num(x.1 - x.0),

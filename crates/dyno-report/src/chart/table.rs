@@ -1,0 +1,134 @@
+//! A chart as a table: the same figures for who cannot see it, or wants to have them exactly.
+
+use dyno_analyze::number::{ABSENT, figure, percent, time_us};
+
+use super::model::{Axis, Chart, Kind, Point, ScaleKind, Series};
+use super::quantity::Quantity;
+use crate::grid::{Cell, Grid, Head};
+
+/// Rows of one table; a long course of time is thinned to them, and exports have all of it.
+const ROWS_MAX: usize = 120;
+
+/// The figures of a chart, and whether rows were left out for length.
+pub(crate) fn grid(chart: &Chart) -> (Grid, bool) {
+    let columns: Vec<(String, Vec<(f64, String)>)> =
+        chart.series.iter().flat_map(|s| of_series(chart, s)).collect();
+    let mut places: Vec<f64> = columns.iter().flat_map(|(_, cells)| cells.iter().map(|(x, _)| *x)).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let every = places.len().div_ceil(ROWS_MAX).max(1);
+    let mut heads =
+        vec![Head::figures(if chart.x.label.is_empty() { "" } else { &chart.x.label }, unit(&chart.x))];
+    heads.extend(columns.iter().map(|(name, _)| Head::figures(name, unit(&chart.y))));
+    let mut grid = Grid::new(heads);
+    for x in places.iter().step_by(every) {
+        let mut cells = vec![Cell::text(&place(&chart.x, *x))];
+        cells.extend(columns.iter().map(|(_, own)| {
+            let shown = own.iter().find(|(at, _)| at == x).map_or(ABSENT, |(_, text)| text);
+            Cell::text(shown)
+        }));
+        grid.row(cells);
+    }
+    (grid, every > 1)
+}
+
+/// One series as columns: tiles as one for each of their rows, all others as one.
+fn of_series(chart: &Chart, series: &Series) -> Vec<(String, Vec<(f64, String)>)> {
+    if series.kind != Kind::Tile {
+        let text = |point: &Point| {
+            let shown = shown(chart.y.quantity, point.y);
+            match point.range.filter(|(low, high)| series.kind == Kind::Line && low < high) {
+                Some((low, high)) => format!(
+                    "{shown} ({} – {})",
+                    self::shown(chart.y.quantity, low),
+                    self::shown(chart.y.quantity, high)
+                ),
+                None => shown,
+            }
+        };
+        let cells = series.points.iter().map(|point| (point.x, text(point))).collect();
+        return vec![(series.name.clone(), cells)];
+    }
+    let mut rows: Vec<(f64, f64)> = series.points.iter().filter_map(|point| point.range).collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    rows.dedup();
+    let column = |(low, high): (f64, f64)| {
+        let own = series.points.iter().filter(|point| point.range == Some((low, high)));
+        let quantity = chart.y.quantity;
+        let name = format!("{} – {}", shown(quantity, low), shown(quantity, high));
+        (name, own.map(|point| (point.x, point.label.clone())).collect())
+    };
+    rows.into_iter().map(column).collect()
+}
+
+/// The unit of a head; times and shares carry theirs in each cell.
+fn unit(axis: &Axis) -> &'static str {
+    match axis.quantity {
+        Quantity::Plain(unit) => unit,
+        Quantity::Seconds => "s",
+        Quantity::Percent | Quantity::Micros => "",
+    }
+}
+
+fn place(axis: &Axis, x: f64) -> String {
+    match &axis.scale {
+        ScaleKind::Ordinal(categories) => categories.get(x as usize).map_or_else(String::new, |category| {
+            if category.group.is_empty() {
+                category.label.clone()
+            } else {
+                format!("{}, {}", category.label, category.group)
+            }
+        }),
+        _ => match axis.named.iter().find(|(value, _)| *value == x) {
+            Some((_, text)) => text.clone(),
+            None => shown(axis.quantity, x),
+        },
+    }
+}
+
+fn shown(quantity: Quantity, value: f64) -> String {
+    match quantity {
+        Quantity::Micros => time_us(value),
+        Quantity::Percent => format!("{} %", percent(value)),
+        Quantity::Plain(_) | Quantity::Seconds => figure(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(series: Vec<Series>) -> Chart {
+        Chart {
+            id: "c".into(),
+            title: String::new(),
+            about: String::new(),
+            x: Axis::linear("sessions", Quantity::Plain("")),
+            y: Axis::log("time", Quantity::Micros),
+            series,
+            marks: vec![],
+        }
+    }
+
+    #[test]
+    fn every_figure_of_a_chart_is_in_its_table() {
+        let point = |x: f64, y: f64| Point { range: Some((y - 1.0, y + 1.0)), ..Point::at(x, y) };
+        let series =
+            |name: &str, points: Vec<Point>| Series { name: name.into(), kind: Kind::Line, style: 0, points };
+        let (grid, cut) = grid(&chart(vec![
+            series("a", vec![point(1.0, 10.0), point(2.0, 20.0)]),
+            series("b", vec![point(2.0, 30.0)]),
+        ]));
+        let cells: Vec<Vec<&str>> = grid
+            .rows
+            .iter()
+            .map(|(_, cells)| cells.iter().map(|cell| cell.text.as_str()).collect())
+            .collect();
+        assert_eq!(cells[0][2], ABSENT);
+        assert!(cells[1][1].starts_with("20.0 µs (19.0 µs – 21.0 µs)"), "{cells:?}");
+        assert!(!cut && cells.len() == 2);
+        let many = (0..1_000).map(|x| Point::at(f64::from(x), 1.0)).collect();
+        let (long, cut) = super::grid(&chart(vec![series("a", many)]));
+        assert!(cut && long.rows.len() <= ROWS_MAX);
+    }
+}

@@ -1,0 +1,235 @@
+//! A comparison as a page and in other formats: the answers of both sides, points × variants with their deviation, the verdicts.
+
+use dyno_analyze::answer::Answers;
+use dyno_analyze::compare::{Compared, Comparison};
+use dyno_analyze::number::{ABSENT, figure, optional, time_us};
+use dyno_analyze::points::{Measure, phrase};
+use dyno_analyze::whose::mark;
+use dyno_record::Unit;
+
+use crate::answer::{self, answer_grid};
+use crate::chart::{Axis, Category, Chart, Kind, Point, Quantity, Series};
+use crate::compare_table::{
+    axis_name, compare_grid, interval, label, overall_grid, percent, signed_percent, tone,
+};
+use crate::grid::{Cell, Grid, Head};
+use crate::html::Section;
+
+/// Measures that stand side by side for all variants.
+const BESIDE: [&str; 2] = ["ops_per_s", "service_p99_us"];
+
+/// What is said of sides that are each held against the first.
+pub fn compare_sections(answers: &Answers, comparisons: &[&Comparison]) -> Vec<Section> {
+    let mut sections = vec![Section {
+        title: "Answer".into(),
+        lines: lines(answers, comparisons),
+        grids: vec![(String::new(), answer_grid(answers))],
+        ..Section::default()
+    }];
+    let beside: Vec<(String, Grid)> =
+        BESIDE.iter().filter_map(|measure| Some((label(measure), beside(measure, comparisons)?))).collect();
+    if !beside.is_empty() {
+        sections.push(Section {
+            title: "Points and variants".into(),
+            lines: vec!["Each variant at each point, with its deviation from the first.".into()],
+            charts: BESIDE.iter().filter_map(|measure| chart(measure, comparisons)).collect(),
+            grids: beside,
+            ..Section::default()
+        });
+    }
+    for comparison in comparisons {
+        sections.push(Section {
+            title: format!("{} against {}", comparison.b, comparison.a),
+            lines: comparison.notes.iter().chain(&comparison.others).cloned().collect(),
+            grids: vec![
+                ("over all points".into(), overall_grid(comparison)),
+                ("point by point".into(), compare_grid(comparison)),
+            ],
+            ..Section::default()
+        });
+    }
+    sections
+}
+
+/// The verdicts over all points, in sentences.
+fn lines(answers: &Answers, comparisons: &[&Comparison]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for comparison in comparisons {
+        for overall in comparison.overall.iter().filter(|overall| BESIDE.contains(&overall.measure.as_str()))
+        {
+            let Some(by) = overall.difference_pct else { continue };
+            let interval = overall.interval_pct.map_or_else(String::new, |(low, high)| {
+                format!(" ({} … {} %)", signed_percent(low), signed_percent(high))
+            });
+            lines.push(format!(
+                "{}: {} has {} %{interval} of {}: {}.",
+                label(&overall.measure),
+                comparison.b,
+                signed_percent(by),
+                comparison.a,
+                overall.verdict.words()
+            ));
+        }
+    }
+    lines.extend(answer::rest(answers, true));
+    lines
+}
+
+/// One measure of all variants side by side.
+fn beside(measure: &str, comparisons: &[&Comparison]) -> Option<Grid> {
+    let first = comparisons.first()?;
+    let unit = first.points.first()?.measures.iter().find(|compared| compared.measure == measure)?.unit;
+    let unit = if unit == Unit::Microseconds { "" } else { unit.name() };
+    let mut heads: Vec<Head> = first.axes.iter().map(|axis| Head::figures(axis_name(axis), "")).collect();
+    heads.push(Head::figures(&first.a, unit));
+    for comparison in comparisons {
+        heads.extend([
+            Head::figures(&comparison.b, unit),
+            Head::figures("deviation", "%").explained("of the first"),
+            Head::figures("95 % interval", "%"),
+            Head::text("verdict"),
+        ]);
+    }
+    let mut grid = Grid::new(heads);
+    for point in &first.points {
+        let own = |comparison: &Comparison| -> Option<Compared> {
+            let same = comparison.points.iter().find(|known| known.at == point.at)?;
+            same.measures.iter().find(|compared| compared.measure == measure).cloned()
+        };
+        let mut cells: Vec<Cell> = point.at.iter().map(|at| Cell::text(at)).collect();
+        let a = own(first);
+        cells.push(Cell::text(&a.map_or_else(|| ABSENT.into(), |own| shown(own.a, own.unit, own.marked.0))));
+        for comparison in comparisons {
+            let Some(own) = own(comparison) else {
+                cells.extend((0..4).map(|_| Cell::text(ABSENT)));
+                continue;
+            };
+            cells.extend([
+                Cell::text(&shown(own.b, own.unit, own.marked.1)),
+                Cell::text(&percent(own.difference_pct)),
+                Cell::text(&interval(own.interval_pct)),
+                Cell { tone: tone(own.verdict), ..Cell::text(own.verdict.words()) },
+            ]);
+        }
+        grid.row(cells);
+    }
+    Some(grid)
+}
+
+fn shown(value: Option<f64>, unit: Unit, marked: bool) -> String {
+    match value {
+        Some(us) if unit == Unit::Microseconds => mark(time_us(us), marked),
+        Some(value) => mark(figure(value), marked),
+        None => optional(None),
+    }
+}
+
+/// One measure of all variants along their points; whiskers are the least and the largest of repeats.
+fn chart(measure: &str, comparisons: &[&Comparison]) -> Option<Chart> {
+    let first = comparisons.first().filter(|first| first.points.len() > 1)?;
+    let category = |point: &dyno_analyze::compare::PointCompared| Category {
+        label: point.at.join(", "),
+        group: String::new(),
+    };
+    let place = |at: &[String]| first.points.iter().position(|point| point.at == at);
+    let of = |comparison: &Comparison, is_a: bool, name: &str, style: usize| {
+        let point = |point: &dyno_analyze::compare::PointCompared| {
+            let own = point.measures.iter().find(|compared| compared.measure == measure)?;
+            let (value, runs) = if is_a { (own.a?, &own.a_runs) } else { (own.b?, &own.b_runs) };
+            let ends =
+                runs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+            Some(Point {
+                range: (runs.len() > 1).then_some(ends),
+                hover: format!("{name}, {}: {}", point.at.join(", "), phrase(measure, value)),
+                ..Point::at(place(&point.at)? as f64, value)
+            })
+        };
+        let points = comparison.points.iter().filter_map(point).collect();
+        Series { name: name.to_owned(), kind: Kind::Line, style, points }
+    };
+    let mut series = vec![of(first, true, &first.a, 0)];
+    series.extend(comparisons.iter().enumerate().map(|(at, own)| of(own, false, &own.b, at + 1)));
+    let axes: Vec<&str> = first.axes.iter().map(|axis| axis_name(axis)).collect();
+    let quantity = match Measure::find(measure).map(|measure| measure.unit) {
+        Some(Unit::Microseconds) => Quantity::Micros,
+        _ => Quantity::Plain("/s"),
+    };
+    Some(Chart {
+        id: format!("compared-{measure}"),
+        title: format!("{} of each variant", label(measure)),
+        about: "Medians of each variant at each point; whiskers are the least and the largest of repeats."
+            .into(),
+        x: Axis::ordinal(&axes.join(", "), first.points.iter().map(category).collect()),
+        y: Axis::linear(Measure::find(measure).map_or(measure, |measure| measure.label), quantity),
+        series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
+        marks: vec![],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::compare::{Rules, Side, compare};
+    use dyno_analyze::{fixture, points};
+    use dyno_record::{Metric, RunRecord};
+
+    use super::*;
+    use crate::export::{sections_csv, sections_markdown, workbook};
+
+    fn runs(side: &str, factor: f64) -> Vec<RunRecord> {
+        let run = |(sessions, repeat): (u32, u32)| {
+            let mut record = fixture::postgres();
+            record.id = format!("{side}-{sessions}-{repeat}");
+            record.variant = Some(side.to_owned());
+            record.plan.run.sessions_per_schema = sessions;
+            let ops = 1_000.0 * f64::from(sessions) * factor + f64::from(repeat);
+            record.metrics.insert("ops_per_s".into(), Metric::Value { value: ops, unit: Unit::PerSecond });
+            record
+        };
+        [(1, 0), (1, 1), (2, 0), (2, 1)].map(run).into()
+    }
+
+    fn sections() -> Vec<Section> {
+        // A name that a spreadsheet would run and a page would obey.
+        let (a, b, c) = (runs("=old", 1.0), runs("<b>new", 1.5), runs("third", 0.5));
+        let side =
+            |name: &str, records: &[RunRecord]| Answers::of_sides([(name, Answers::of(&points(records)))]);
+        let of = |name: &str, records: &'static [RunRecord]| Side {
+            name: name.into(),
+            records: records.iter().collect(),
+        };
+        let leak =
+            |records: Vec<RunRecord>| -> &'static [RunRecord] { Box::leak(records.into_boxed_slice()) };
+        let answers = side("=old", &a);
+        let (a, b, c) = (leak(a), leak(b), leak(c));
+        let rules = Rules::default();
+        let both = [
+            compare(&of("=old", a), &of("<b>new", b), &rules),
+            compare(&of("=old", a), &of("third", c), &rules),
+        ];
+        compare_sections(&answers, &both.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn every_variant_stands_beside_the_first_at_every_point() {
+        let sections = sections();
+        let (_, grid) = &sections[1].grids[0];
+        assert_eq!((grid.rows.len(), grid.heads.len()), (2, 1 + 1 + 2 * 4));
+        let first: Vec<&str> = grid.rows[0].1.iter().map(|cell| cell.text.as_str()).collect();
+        assert!(first[3].starts_with("+49.9") && first[7].starts_with("-49.9"), "{first:?}");
+        assert_eq!(sections[1].charts[0].series.len(), 3);
+    }
+
+    #[test]
+    fn names_stay_text_in_every_format() {
+        let sections = sections();
+        let page = crate::html::pages("compare", "", &sections);
+        assert!(page.contains("&lt;b&gt;new") && !page.contains("<b>new"));
+        let md = sections_markdown("compare", &sections);
+        assert!(md.contains("&lt;b\\>new") && md.contains("## Points and variants"), "{md}");
+        let csv = sections_csv(&sections);
+        assert!(csv.lines().count() > 2 && !csv.lines().any(|line| line.starts_with('=')), "{csv}");
+        let sheets: Vec<_> = sections.iter().flat_map(|section| section.grids.clone()).collect();
+        let bytes = workbook(&sheets).unwrap();
+        assert!(bytes.starts_with(b"PK"));
+    }
+}

@@ -1,0 +1,47 @@
+//! Sections of a page in the other formats: what a comparison says as Markdown, CSV and a workbook.
+
+use std::fmt::Write as _;
+
+use super::csv::field;
+use super::markdown::{table, text};
+use crate::html::Section;
+
+/// Markdown.
+pub fn sections_markdown(title: &str, sections: &[Section]) -> String {
+    let mut out = format!("# {}\n", text(title));
+    for section in sections {
+        let _ = write!(out, "\n## {}\n\n", text(&section.title));
+        for line in &section.lines {
+            let _ = writeln!(out, "{}\n", text(line));
+        }
+        for (name, grid) in &section.grids {
+            if !name.is_empty() {
+                let _ = write!(out, "### {}\n\n", text(name));
+            }
+            let _ = writeln!(out, "{}", table(grid));
+        }
+    }
+    out
+}
+
+/// CSV of the last table of all, which has every figure.
+pub fn sections_csv(sections: &[Section]) -> String {
+    let Some((_, grid)) = sections.iter().flat_map(|section| &section.grids).next_back() else {
+        return String::new();
+    };
+    let line = |fields: Vec<String>| format!("{}\r\n", fields.join(","));
+    let heads = grid.heads.iter().map(|head| match head.unit.as_str() {
+        "" => field(&head.label),
+        unit => field(&format!("{}, {unit}", head.label)),
+    });
+    let mut out = line(heads.collect());
+    for (_, cells) in &grid.rows {
+        // A figure with a sign is no formula.
+        let cell = |(cell, head): (&crate::grid::Cell, &crate::grid::Head)| {
+            let is_figure = head.figures && cell.text.parse::<f64>().is_ok();
+            if is_figure { cell.text.clone() } else { field(&cell.text) }
+        };
+        out.push_str(&line(cells.iter().zip(&grid.heads).map(cell).collect()));
+    }
+    out
+}

@@ -1,0 +1,76 @@
+//! Each curve in a small chart of its own, all on the same axes: many curves in one chart hide each other.
+
+use dyno_analyze::number::figure;
+use dyno_analyze::points::{Point as Measured, Points};
+
+use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
+
+use super::curve::{axis_along, hover};
+use super::{OPS, anchor, curve_name, place_of, range, typical};
+
+/// Curves below which one chart is enough, and above which nobody looks at each.
+const CURVES: std::ops::RangeInclusive<usize> = 3..=24;
+
+/// The charts; none where there are too few curves, or too many.
+pub(crate) fn multiples(points: &Points) -> Vec<Chart> {
+    let (lookups, _) = points.without_scans();
+    let points = lookups.as_ref().unwrap_or(points);
+    let Some((path, x)) = axis_along(points) else { return Vec::new() };
+    let curves = points.curves(&path);
+    let most = points.points.iter().filter_map(|point| point.estimates.get(OPS)).map(|own| own.max());
+    let most = most.fold(0.0, f64::max);
+    if !CURVES.contains(&curves.len()) || most <= 0.0 {
+        return Vec::new();
+    }
+    let chart = |(at, curve): (usize, &dyno_analyze::points::Curve<'_>)| {
+        let point = |p: &&Measured| {
+            let estimate = p.estimates.get(OPS)?;
+            Some(Point {
+                range: range(estimate),
+                hover: hover(p, curve),
+                link: anchor(&typical(p).id),
+                ..Point::at(place_of(points, p, &path)?, estimate.value)
+            })
+        };
+        let drawn: Vec<Point> = curve.points.iter().filter_map(point).collect();
+        let top = drawn.iter().map(|point| point.y).fold(0.0, f64::max);
+        let series = Series { name: "operations".into(), kind: Kind::Line, style: at, points: drawn };
+        Chart {
+            id: format!("curve-{}", at + 1),
+            title: curve_name(curve),
+            about: format!("At most {} operations/s; all of these charts have the same axes.", figure(top)),
+            x: x.clone(),
+            y: Axis::linear("operations", Quantity::Plain("/s")).reaching(most),
+            series: vec![series],
+            marks: vec![],
+        }
+    };
+    curves.iter().enumerate().map(chart).filter(|chart| chart.series[0].points.len() > 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::{fixture, points};
+    use dyno_record::RunRecord;
+
+    use super::*;
+
+    #[test]
+    fn each_curve_has_a_chart_and_all_have_the_same_axes() {
+        let run = |(updates, sessions): (u32, u32)| {
+            let mut record = fixture::postgres();
+            record.id = format!("{updates}-{sessions}");
+            record.plan.workload.update_pct = updates;
+            record.plan.run.sessions_per_schema = sessions;
+            record.gate.sessions = sessions;
+            record
+        };
+        let grid = |mixes: &[u32]| -> Vec<RunRecord> {
+            mixes.iter().flat_map(|updates| [1, 2, 4].map(|sessions| run((*updates, sessions)))).collect()
+        };
+        let charts = multiples(&points(&grid(&[0, 20, 50])));
+        assert_eq!(charts.len(), 3);
+        assert!(charts.windows(2).all(|pair| pair[0].y == pair[1].y && pair[0].x == pair[1].x));
+        assert!(multiples(&points(&grid(&[0, 20]))).is_empty(), "two curves have room in one chart");
+    }
+}

@@ -1,0 +1,115 @@
+//! A sweep at a glance: throughput at each load of each curve, and which resource dominates there.
+
+use dyno_analyze::limited::Component;
+use dyno_analyze::number::{ABSENT, figure};
+use dyno_analyze::points::{Curve, Point, Points};
+use dyno_analyze::whose::mark;
+
+use crate::figures::{along, anchor, curve_name, typical};
+use crate::grid::{Cell, Grid, Head};
+
+/// Curves and loads up to which a matrix can be read.
+const SIDE_MAX: usize = 40;
+
+/// The classes of shades, from the least to the most.
+const SHADES: [&str; 8] = ["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"];
+
+/// The two tables of a sweep; none where there are not several curves along a load.
+pub(crate) fn matrix(points: &Points) -> Option<(Grid, Grid)> {
+    let axis = along(points)?;
+    let curves = points.curves(&axis.path);
+    let place = points.axes.iter().position(|known| known.path == axis.path)?;
+    let mut loads: Vec<(&str, f64)> = Vec::new();
+    for point in &points.points {
+        let value = &point.values[place];
+        if !loads.iter().any(|(text, _)| *text == value.text) {
+            loads.push((&value.text, value.number?));
+        }
+    }
+    loads.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let fits = (2..=SIDE_MAX).contains(&loads.len()) && (1..=SIDE_MAX).contains(&curves.len());
+    if !fits || points.points.len() < 3 {
+        return None;
+    }
+    let heads = || {
+        let mut heads = vec![Head::text(if axis.path == "sessions" { "sessions" } else { axis.name() })];
+        heads.extend(loads.iter().map(|(text, _)| Head::figures(text, axis.unit)));
+        heads
+    };
+    let (mut rates, mut limits) = (Grid::new(heads()), Grid::new(heads()));
+    for curve in &curves {
+        let at = |text: &str| curve.points.iter().find(|point| point.values[place].text == text).copied();
+        let most = most(curve);
+        let name = Cell::text(&curve_name(curve));
+        let cells = |of: &dyn Fn(&Point) -> Cell| -> Vec<Cell> {
+            let cell = |(text, _): &(&str, f64)| at(text).map_or_else(|| Cell::text(ABSENT), of);
+            std::iter::once(name.clone()).chain(loads.iter().map(cell)).collect()
+        };
+        rates.row(cells(&|point| rate(point, most)));
+        limits.row(cells(&limit));
+    }
+    Some((rates, limits))
+}
+
+/// The measure of a curve: operations, or what was read where nobody counted these.
+fn value(point: &Point) -> Option<(f64, bool)> {
+    ["ops_per_s", "physical_read_requests_per_s"]
+        .into_iter()
+        .find_map(|measure| Some((point.get(measure)?, point.is_marked(measure))))
+}
+
+fn most(curve: &Curve<'_>) -> f64 {
+    curve.points.iter().filter_map(|point| value(point)).map(|(rate, _)| rate).fold(0.0, f64::max)
+}
+
+/// The rate at a point, the darker the nearer to the most of its curve: curves of scans and of lookups have no scale together.
+fn rate(point: &Point, most: f64) -> Cell {
+    let Some((rate, marked)) = value(point) else { return Cell::text(ABSENT) };
+    let share = if most > 0.0 { rate / most } else { 0.0 };
+    let shade = ((share * SHADES.len() as f64) as usize).min(SHADES.len() - 1);
+    Cell { tone: SHADES[shade], ..Cell::linked(&mark(figure(rate), marked), &anchor(&typical(point).id)) }
+}
+
+/// What dominates at a point, in its colour and its word.
+fn limit(point: &Point) -> Cell {
+    let Some(limit) = point.limited() else { return Cell::text(ABSENT) };
+    let tone = match limit.by {
+        Component::Cpu | Component::CpuQuota => "wait cpu",
+        Component::Device => "wait user-io",
+        Component::Commits => "wait commit",
+        Component::Locks => "wait application",
+        Component::Latches => "wait concurrency",
+        Component::Client | Component::RoundTrips => "wait network",
+        Component::Sessions | Component::Rate | Component::ThinkTime => "wait scheduler",
+        Component::Unknown => "wait other",
+    };
+    Cell { tone, ..Cell::text(&limit.short()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::{fixture, points};
+    use dyno_record::RunRecord;
+
+    use super::*;
+
+    #[test]
+    fn a_grid_has_a_row_for_each_curve_and_a_column_for_each_load() {
+        let run = |(updates, sessions): (u32, u32)| {
+            let mut record = fixture::postgres();
+            record.id = format!("{updates}-{sessions}");
+            record.plan.workload.update_pct = updates;
+            record.plan.run.sessions_per_schema = sessions;
+            record.gate.sessions = sessions;
+            record
+        };
+        let grid = [0, 20].into_iter().flat_map(|updates| [1, 2, 4].map(|sessions| (updates, sessions)));
+        let records: Vec<RunRecord> = grid.filter(|at| *at != (20, 2)).map(run).collect();
+        let (rates, limits) = matrix(&points(&records)).unwrap();
+        assert_eq!((rates.rows.len(), rates.heads.len(), limits.rows.len()), (2, 4, 2));
+        assert_eq!(rates.rows[1].1[2].text, ABSENT, "what was not measured is not there");
+        assert!(SHADES.contains(&rates.rows[0].1[1].tone));
+        assert!(limits.rows[0].1[1].tone.starts_with("wait "));
+        assert!(matrix(&points(&records[..1])).is_none());
+    }
+}
