@@ -80,7 +80,7 @@ attacks: testbeds
 # DYNO_FAULTS=N kills N of each, 200 without it; DYNO_FAULTS_SEED=N draws the same moments again; DYNO_FAULTS_ONLY=WORD,WORD makes
 # only the kills whose names hold all the words. A few are part of `make test`.
 faults: testbeds
-	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test -p dyno --test dyno kills:: -- --ignored --nocapture
+	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test -p dyno --test dyno kills -- --ignored --nocapture
 
 # A bounded run is part of `make test`.
 fuzz:

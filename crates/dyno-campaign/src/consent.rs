@@ -44,7 +44,7 @@ pub(crate) fn require(lead: &Lead<'_>, plan: &Plan) -> Result<(), Error> {
     let known = foreign.is_empty() || file.as_deref().is_some_and(|file| knows(file, &mark));
     if known || lead.consent.all {
         tell(lead, plan);
-    } else if !lead.listener.allows(&foreign)? {
+    } else if !allowed(lead, &foreign)? {
         let all: Vec<String> =
             foreign.iter().map(|(name, command)| format!("hooks.{name} runs: {command}")).collect();
         return Err(Error::usage(
@@ -64,6 +64,14 @@ pub(crate) fn require(lead: &Lead<'_>, plan: &Plan) -> Result<(), Error> {
         lead.tell(Event::Warning(Warning::ConsentNotKept(error.to_string(), file)));
     }
     Ok(())
+}
+
+/// Whether whoever leads agrees to these hooks.
+fn allowed(lead: &Lead<'_>, hooks: &[(&str, &str)]) -> Result<bool, Error> {
+    let named: Vec<(String, &str)> =
+        hooks.iter().map(|(name, command)| (format!("hooks.{name}"), *command)).collect();
+    let all: Vec<(&str, &str)> = named.iter().map(|(name, command)| (name.as_str(), *command)).collect();
+    lead.listener.allows(&all)
 }
 
 /// What is remembered of these commands, which are allowed in this folder only: one may well be `./prepare.sh`.

@@ -93,6 +93,8 @@ pub enum Event {
     Judged(bool, Vec<String>),
     /// About a proof.
     Proof(ProofEvent),
+    /// About a study of variants.
+    Study(StudyEvent),
     /// Dyno's objects were removed from a target, or there were none.
     Dropped(Holdings),
     /// Something that does not end the campaign, and should be known.
@@ -232,6 +234,51 @@ pub enum ProofEvent {
     Command(String),
     /// A command, `kill` or `restart`, did not end well, but so.
     CommandEnded(&'static str, String),
+}
+
+/// About a study of variants.
+#[derive(Debug, Clone)]
+pub enum StudyEvent {
+    /// It begins or goes on, with its work in this folder.
+    Begun {
+        /// Its name.
+        id: SweepId,
+        /// Where its journal and its own files are.
+        folder: PathBuf,
+        /// Legs that are done, and all of them.
+        legs: (usize, usize),
+    },
+    /// The next variant is applied, measured and reverted.
+    Leg {
+        /// Its number, from 1.
+        number: usize,
+        /// How many there are.
+        of: usize,
+        /// The variant.
+        variant: String,
+        /// Which time, from 1.
+        repeat: u32,
+        /// How long it and all after it will take, s, where that is known.
+        left_s: Option<f64>,
+    },
+    /// A command runs: when, and which.
+    Command(&'static str, String),
+    /// A command has said this, each line set off.
+    Said(String),
+    /// The data of a task is brought to its state.
+    Resetting(String),
+    /// A task of a leg was measured: its name, the seconds of its load, and the record of its run.
+    Measured(String, Option<f64>, Option<Arc<RunRecord>>),
+    /// Everything is put back: of which variant, or what was set up, and why.
+    Reverting(String, &'static str),
+    /// It is back as it was.
+    Reverted(String),
+    /// A leg failed, for this reason; the study goes on.
+    Failed(String, String),
+    /// What an earlier process of the study had left running was ended.
+    EndedLeft(usize),
+    /// The data of a variant could not be dropped, for this reason.
+    DataStays(String),
 }
 
 /// What a target holds of Dyno's, or held before it was removed.

@@ -1,33 +1,14 @@
 //! Commands of the user's around a run.
-//!
-//! A command may hang, flood its output or leave something behind; none of that may hang Dyno. It runs in a process
-//! group of its own, so that a time-out ends all of it and Ctrl-C is ours to pass on.
-
-use std::io::Read as _;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use dyno_drive::Watch;
 use dyno_engine::Cancel;
-use dyno_plan::{Plan, keys, terminal};
+use dyno_plan::{Plan, keys};
 use dyno_record::{PartOf, RunRecord};
-use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::error::HookError;
 use crate::event::{Event, HookEvent};
 use crate::lead::Lead;
-
-/// How often a command is looked at.
-const LOOK: Duration = Duration::from_millis(5);
-/// The end of a command's output that is kept for messages, bytes.
-const OUTPUT_MAX: usize = 8 << 10;
-/// How long output that is still on its way is waited for.
-const OUTPUT_WAIT: Duration = Duration::from_millis(200);
-
-/// Characters of a line that are kept.
-const LINE_CHARS_MAX: usize = 2_000;
+use crate::shell::{Ended, Outcome, Shell};
 
 /// What a command sees of its run.
 #[derive(Clone, Copy)]
@@ -90,27 +71,25 @@ pub(crate) fn run(
 ) -> Result<(), HookError> {
     let Some(command) = command else { return Ok(()) };
     lead.tell(Event::Hook(HookEvent::Started(name, command.to_owned())));
-    let output = Arc::new(Mutex::new(Vec::new()));
-    let failed = |outcome: String, output: &Mutex<Vec<u8>>, interrupted| HookError {
+    let failed = |outcome: String, output: String, interrupted| HookError {
         name,
         outcome,
         command: command.to_owned(),
-        output: tail(output),
+        output,
         interrupted,
     };
     let of_engines = lead.engines.specs.0.iter().flat_map(|engine| engine.passwords.variables);
     let passwords = of_engines.copied().chain(run.plan.target.password_env.as_deref());
-    let (mut child, reader) = start(command, environment(run), passwords, &output)
-        .map_err(|error| failed(format!("could not be started ({error})"), &output, false))?;
-    let ended = wait(&mut child, run.plan.hooks.timeout.0, cancel);
-    let until = Instant::now() + OUTPUT_WAIT;
-    // Something that the command left behind may keep its output open; it is not waited for.
-    while !reader.is_finished() && Instant::now() < until {
-        std::thread::sleep(LOOK);
-    }
+    let shell = Shell {
+        arguments: vec!["-c".to_owned(), command.to_owned()],
+        environment: environment(run),
+        timeout: run.plan.hooks.timeout.0,
+    };
+    let Outcome { ended, said } = shell
+        .run(passwords, cancel)
+        .map_err(|error| failed(format!("could not be started ({error})"), String::new(), false))?;
     let (outcome, interrupted) = match ended {
         Ended::By(status) if status.success() => {
-            let said = tail(&output);
             if !said.is_empty() {
                 lead.tell(Event::Hook(HookEvent::Said(name, said)));
             }
@@ -121,76 +100,7 @@ pub(crate) fn run(
         Ended::Stopped => ("was stopped".to_owned(), true),
         Ended::Lost(error) => (format!("could not be waited for ({error})"), false),
     };
-    Err(failed(outcome, &output, interrupted))
-}
-
-enum Ended {
-    By(ExitStatus),
-    Late,
-    Stopped,
-    Lost(std::io::Error),
-}
-
-fn start<'a>(
-    command: &str,
-    environment: Vec<(String, String)>,
-    passwords: impl Iterator<Item = &'a str>,
-    output: &Arc<Mutex<Vec<u8>>>,
-) -> std::io::Result<(Child, std::thread::JoinHandle<()>)> {
-    let (mut said, writer) = std::io::pipe()?;
-    let mut shell = Command::new("sh");
-    // A password is for this program, and not for whatever a plan starts.
-    for name in passwords {
-        shell.env_remove(name);
-    }
-    let child = shell
-        .args(["-c", command])
-        .envs(environment)
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .spawn()?;
-    let kept = Arc::clone(output);
-    let reader = std::thread::Builder::new().name("dyno-hook".into()).spawn(move || {
-        let mut part = [0; 4 << 10];
-        while let Ok(bytes @ 1..) = said.read(&mut part) {
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend_from_slice(&part[..bytes]);
-            let excess = kept.len().saturating_sub(OUTPUT_MAX);
-            kept.drain(..excess);
-        }
-    })?;
-    Ok((child, reader))
-}
-
-fn wait(child: &mut Child, timeout: Duration, cancel: &Cancel) -> Ended {
-    let until = Instant::now() + timeout;
-    let ended = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Ended::By(status),
-            Ok(None) if cancel.is_cancelled() => break Ended::Stopped,
-            Ok(None) if Instant::now() >= until => break Ended::Late,
-            Ok(None) => std::thread::sleep(LOOK),
-            Err(error) => break Ended::Lost(error),
-        }
-    };
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // It may have ended by itself just now.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.wait();
-    ended
-}
-
-/// The last lines of a command's output, each on a line of its own and set off.
-fn tail(output: &Mutex<Vec<u8>>) -> String {
-    const LINES_MAX: usize = 10;
-    let kept = output.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = String::from_utf8_lossy(&kept);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = &lines[lines.len().saturating_sub(LINES_MAX)..];
-    last.iter().map(|line| format!("\n  | {}", terminal::spelled(line, LINE_CHARS_MAX))).collect()
+    Err(failed(outcome, said, interrupted))
 }
 
 /// The run in a command's environment: every key of the plan but where the password is, and its place in a sweep.

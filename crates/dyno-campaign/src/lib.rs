@@ -8,8 +8,9 @@
 //! | --- | --- |
 //! | `lead`, `event`, `error` | who leads, what they hear, what can go wrong |
 //! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | everything that is there before a run begins |
-//! | `measure`, `hooks`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
+//! | `measure`, `hooks`, `shell`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | runs that belong together; `sweep`, `search`, `soak`, `ab` and `suite` say which comes next and what they conclude |
+//! | `study` | variants of the platform by turns: applied, verified, measured, reverted, with a journal |
 //! | `calibrate` | which raw limits are of the machine that a run had |
 //! | `watch` | a running database looked at, without any load |
 //! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
@@ -52,8 +53,10 @@ mod run;
 pub mod search;
 mod seen;
 pub mod select;
+mod shell;
 mod soak;
 mod steer;
+pub mod study;
 pub mod suite;
 pub mod sweep;
 mod targets;
@@ -67,7 +70,8 @@ pub use consent::tell as tell_commands;
 pub use drop::drop_data;
 pub use error::{Error, ErrorKind, HookError};
 pub use event::{
-    Begun, Ended, Event, Holdings, HookEvent, Listener, LoadEvent, Next, ProofEvent, SetUp, Warning,
+    Begun, Ended, Event, Holdings, HookEvent, Listener, LoadEvent, Next, ProofEvent, SetUp, StudyEvent,
+    Warning,
 };
 pub use lead::{Consent, Lead, Marks, repository_path};
 pub use load::{Done, Loaded, load};

@@ -20,6 +20,7 @@ pub mod read;
 pub mod ready;
 pub mod reference;
 pub mod similar;
+pub mod study;
 pub mod sweep;
 pub mod template;
 pub mod terminal;

@@ -1,4 +1,4 @@
-//! Runs that belong together: a sweep, a search, a soak, an A/B comparison, a suite of tests.
+//! Runs that belong together: a sweep, a search, a soak, an A/B comparison, a suite of tests, a study of variants.
 //!
 //! Each record says itself where it belongs and which settings make its point, so that curves and comparisons can be
 //! made from records alone, wherever they came from.
@@ -26,11 +26,13 @@ pub enum SweepKind {
     Ab,
     /// Tests of a catalogue, one after the other.
     Suite,
+    /// Variants of the platform by turns.
+    Study,
 }
 
 dyno_plan::names! {
     /// The word in records: `sweep`.
-    SweepKind { Sweep = "sweep", Search = "search", Soak = "soak", Ab = "ab", Suite = "suite" }
+    SweepKind { Sweep = "sweep", Search = "search", Soak = "soak", Ab = "ab", Suite = "suite", Study = "study" }
 }
 
 /// One setting that makes a point.

@@ -27,6 +27,7 @@ pub fn conclusion_text(conclusion: &Conclusion, style: &Style) -> String {
         }
         Figures::Soak(soak) => out.push_str(&minute_table(&soak.parts, style)),
         Figures::Suite(suite) => out.push_str(&suite::text(suite, style)),
+        Figures::Study(study) => out.push_str(&crate::study::study_text(study, style)),
         Figures::Search(_) | Figures::Sweep(_) => {}
     }
     // The table of a comparison has all its measures.
@@ -49,6 +50,7 @@ pub(crate) fn grid(conclusion: &Conclusion) -> Option<Grid> {
     match &conclusion.figures {
         Figures::Ab(ab) => ab.comparison.as_ref().map(compare_grid),
         Figures::Suite(suite) => Some(suite::overview(suite)),
+        Figures::Study(study) => Some(crate::study::study_grid(study)),
         _ => None,
     }
 }

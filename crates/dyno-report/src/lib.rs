@@ -48,6 +48,7 @@ pub mod seen;
 pub mod show;
 pub mod soak;
 pub mod status;
+pub mod study;
 pub mod style;
 mod suite;
 pub mod sweep_tables;

@@ -64,6 +64,12 @@ pub fn open(url: &TargetUrl) -> Result<Box<dyn Target>, TargetError> {
     Ok(Box::new(SqliteTarget { url: url.to_string(), shared: Arc::new(shared) }))
 }
 
+impl Drop for SqliteTarget {
+    fn drop(&mut self) {
+        counters::forget_removed();
+    }
+}
+
 impl Target for SqliteTarget {
     fn engine(&self) -> &'static str {
         SPEC.name

@@ -9,6 +9,7 @@ mod measuring;
 mod proofs;
 mod results;
 mod shared;
+mod study;
 mod suite;
 mod verdicts;
 mod watch;
@@ -30,6 +31,7 @@ pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
 pub(crate) use shared::Marks;
+pub(crate) use study::{ListStudies, ReportStudy, ResumeStudy, RunStudy, Study, StudyCommand, WhichStudy};
 pub(crate) use suite::{Suite, SuiteCommand, Which};
 pub(crate) use verdicts::{Price, Scorecard};
 pub(crate) use watch::Watch;
@@ -156,6 +158,15 @@ pub(crate) enum Command {
             dyno suite --test server-lookup --test server-scan\n  dyno suite --full --target postgres://dyno@db1/bench --set data.scale=64G\n  dyno suite --resume"
     )]
     Suite(Suite),
+    /// What a changed setting is worth: variants of the platform by turns, each applied, shown to be in force, measured and reverted.
+    #[command(
+        after_long_help = "A study is a plan with [study], [[variant]] and [[task]] tables (docs/studies.md), or a ready one by its name. What it changes is \
+            noted on disk before, so that Ctrl-C, a failure, a kill or a reboot leaves nothing behind: `dyno study resume` first puts everything back, then \
+            goes on. `dyno study plan` shows every command in its order and runs none.\n\n\
+            Examples:\n  dyno study list\n  dyno study plan file-systems\n  dyno study run file-systems --param size=8G\n  \
+            dyno study run swappiness.toml --target postgres://dyno@db1/bench\n  dyno study resume\n  dyno study report -o study.html"
+    )]
+    Study(Study),
     /// Whether a suite delivers what is expected of a platform: a sheet of passed and failed limits.
     #[command(
         after_long_help = "Expectations stand in a file: `storage-random-read >= 100000 at p99 <= 1ms`, `server-lookup.alone <= 200us`. --init \

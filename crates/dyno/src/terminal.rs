@@ -146,7 +146,7 @@ impl<'a> Terminal<'a> {
         let time = all_s.map_or_else(String::new, |seconds| format!("  ETA {}", span_s(seconds.round())));
         let what = match part.kind {
             SweepKind::Soak => String::new(),
-            SweepKind::Sweep | SweepKind::Suite => {
+            SweepKind::Sweep | SweepKind::Suite | SweepKind::Study => {
                 format!("{} (repeat {}){time}", settings(part), part.repeat)
             }
             SweepKind::Search => format!("{} (run {} of this load)", load(part), part.repeat),

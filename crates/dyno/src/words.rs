@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dyno_analyze::Answers;
-use dyno_campaign::{Event, Holdings, HookEvent, LoadEvent, ProofEvent, SetUp, Warning};
+use dyno_campaign::{Event, Holdings, HookEvent, LoadEvent, ProofEvent, SetUp, StudyEvent, Warning};
 use dyno_engine::{DropItem, LoadReport};
 use dyno_record::RunRecord;
 use dyno_report::number::{count, fixed};
@@ -46,6 +46,7 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
         }
         Event::Proof(event) => proof(event, talk),
         Event::Dropped(holdings) => dropped(holdings, talk),
+        Event::Study(event) => study(event, talk),
         Event::Warning(event) => warning(event, talk),
         // A terminal shows these in a form of their own.
         Event::Reached | Event::Load(_) | Event::Phase(_) | Event::RunOver | Event::Stored(_) => {}
@@ -58,7 +59,7 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
 
 fn hook(event: &HookEvent, talk: &Talk) {
     match event {
-        HookEvent::Planned(name, command) => talk.say(&planned(name, command)),
+        HookEvent::Planned(name, command) => talk.say(&planned(&format!("hooks.{name}"), command)),
         HookEvent::Started(name, command) => talk.detail(&format!("hooks.{name}: {command}")),
         HookEvent::Said(name, output) => talk.detail(&format!("hooks.{name} says{output}")),
         HookEvent::FailedAfterRun(error) => talk.error(error, "the run before it is stored and counts"),
@@ -66,9 +67,46 @@ fn hook(event: &HookEvent, talk: &Talk) {
     }
 }
 
+/// Says what happens in a study.
+fn study(event: &StudyEvent, talk: &Talk) {
+    match event {
+        StudyEvent::Begun { id, folder, legs: (done, all) } => {
+            let so_far =
+                if *done > 0 { format!(", {done} of {all} legs are done") } else { format!(", {all} legs") };
+            talk.say(&format!("{id}{so_far}; its journal is in {}", folder.display()));
+            talk.say(
+                "Ctrl-C stops and puts everything back; after a crash `dyno study resume` does that first",
+            );
+        }
+        StudyEvent::Leg { number, of, variant, repeat, left_s } => {
+            let time =
+                left_s.map_or_else(String::new, |left| format!("  {}", dyno_report::study::left_words(left)));
+            talk.say(&format!("leg {number} of {of}: {variant} (repeat {repeat}){time}"));
+        }
+        StudyEvent::Command(when, command) => talk.say(&format!("  {when}: {command}")),
+        StudyEvent::Said(said) => talk.detail(said.trim_start_matches('\n')),
+        StudyEvent::Resetting(task) => talk.detail(&format!("  {task}: the data is brought to its state")),
+        StudyEvent::Measured(task, load_s, record) => {
+            let words = dyno_report::study::measured_words(*load_s, record.as_deref());
+            talk.say(&format!("  {task}: {words}"));
+        }
+        StudyEvent::Reverting(name, why) => talk.say(&format!("  putting {name} back: {why}")),
+        StudyEvent::Reverted(name) => talk.say(&format!("  {name} is back as it was")),
+        StudyEvent::Failed(name, why) => {
+            talk.error(&format!("{name}: {why}"), "this leg has no figures; the study goes on");
+        }
+        StudyEvent::EndedLeft(processes) => {
+            talk.say(&format!("ended {processes} processes of a command that an earlier process of the study had left running"));
+        }
+        StudyEvent::DataStays(why) => {
+            talk.say(&format!("warning: the study's data could not be dropped: {why}"));
+        }
+    }
+}
+
 /// A command that will run.
 pub(crate) fn planned(name: &str, command: &str) -> String {
-    format!("hooks.{name} runs: {command}")
+    format!("{name} runs: {command}")
 }
 
 /// Says what happens in a load, but for its progress.

@@ -224,53 +224,78 @@ fn column(measure: &str, points: &[Pair<'_>], rules: &Rules) -> Column {
         .find_map(|(a, b)| a.as_ref().or(b.as_ref()))
         .map_or(Unit::Count, |estimate| estimate.unit);
     let better = better(measure, unit);
-    let runs = |estimate: &Option<Estimate>| estimate.as_ref().map(|e| e.runs.clone()).unwrap_or_default();
-    let pairs: Vec<(Vec<f64>, Vec<f64>)> = found.iter().map(|(a, b)| (runs(a), runs(b))).collect();
-    let repeated = |(a, b): &(Vec<f64>, Vec<f64>)| a.len().max(b.len()) > 1;
-    let chances: Vec<Option<f64>> = pairs
+    let is_marked = |records: &[&RunRecord]| records.iter().any(|record| is_marked(record, measure));
+    let values = found.iter().zip(points).map(|((a, b), pair)| {
+        let runs =
+            |estimate: &Option<Estimate>| estimate.as_ref().map(|e| e.runs.clone()).unwrap_or_default();
+        let marked = (is_marked(&pair.a), is_marked(&pair.b));
+        Values { measure: measure.to_owned(), unit, better, a: runs(a), b: runs(b), marked }
+    });
+    let (compared, draws) = compare_values(values.collect(), rules.margin_pct);
+    Column { measure: measure.to_owned(), better, compared, draws }
+}
+
+/// One figure of two sides, each of several runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Values {
+    /// What it is.
+    pub measure: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which direction is better.
+    pub better: Better,
+    /// Each of the first side's runs; none where one of them cannot tell.
+    pub a: Vec<f64>,
+    /// Each of the second side's runs.
+    pub b: Vec<f64>,
+    /// Whether others had part in the figures of a side.
+    pub marked: (bool, bool),
+}
+
+/// Compares figures that belong together: chances are adjusted for how many they are.
+pub(crate) fn compare_values(all: Vec<Values>, margin_pct: f64) -> (Vec<Compared>, Vec<Option<RatioDraws>>) {
+    let repeated = |of: &Values| of.a.len().max(of.b.len()) > 1;
+    let chances: Vec<Option<f64>> = all
         .iter()
-        .map(|pair| rank::mann_whitney(&pair.0, &pair.1).filter(|_| repeated(pair)).map(|test| test.p))
+        .map(|of| rank::mann_whitney(&of.a, &of.b).filter(|_| repeated(of)).map(|test| test.p))
         .collect();
     let p_adjusted = adjusted(&chances);
-    let median =
-        |i: usize| (found[i].0.as_ref().map(Estimate::median), found[i].1.as_ref().map(Estimate::median));
-    let tiny = |value: Option<f64>| value.is_some_and(|value| is_near_zero(unit, value));
+    let median = |runs: &[f64]| (!runs.is_empty()).then(|| ratio::median(&mut runs.to_vec()));
+    let tiny = |of: &Values, value: Option<f64>| value.is_some_and(|value| is_near_zero(of.unit, value));
     // A ratio of two figures that print as nothing is one of rounding.
-    let both_tiny = |i: usize| tiny(median(i).0) && tiny(median(i).1);
+    let both_tiny = |of: &Values| tiny(of, median(&of.a)) && tiny(of, median(&of.b));
     let draws: Vec<Option<RatioDraws>> =
-        pairs.iter().enumerate().map(|(i, (a, b))| draw_ratio(a, b).filter(|_| !both_tiny(i))).collect();
-    let compared = pairs.into_iter().enumerate().map(|(i, pair)| {
+        all.iter().map(|of| draw_ratio(&of.a, &of.b).filter(|_| !both_tiny(of))).collect();
+    let compared = all.into_iter().enumerate().map(|(i, of)| {
         let ratio = draws[i].as_ref().map(RatioDraws::ratio);
-        let (a, b) = median(i);
-        let is_marked = |records: &[&RunRecord]| records.iter().any(|record| is_marked(record, measure));
-        let marked = (is_marked(&points[i].a), is_marked(&points[i].b));
+        let (a, b) = (median(&of.a), median(&of.b));
         let evidence = Evidence {
-            runs: (pair.0.len(), pair.1.len()),
-            runs_max: pair.0.len().max(pair.1.len()),
+            runs: (of.a.len(), of.b.len()),
+            runs_max: of.a.len().max(of.b.len()),
             ratio,
             p: p_adjusted[i],
-            near_zero: both_tiny(i),
-            marked: marked.0 || marked.1,
+            near_zero: both_tiny(&of),
+            marked: of.marked.0 || of.marked.1,
         };
         Compared {
-            measure: measure.to_owned(),
-            unit,
             difference: a.zip(b).map(|(a, b)| b - a),
-            difference_pct: a.zip(b).and_then(|(a, b)| difference_pct(unit, a, b)),
-            marked,
-            interval_pct: ratio.filter(|_| repeated(&pair) && !tiny(a)).map(interval_pct),
+            difference_pct: a.zip(b).and_then(|(a, b)| difference_pct(of.unit, a, b)),
+            interval_pct: ratio.filter(|_| repeated(&of) && !tiny(&of, a)).map(interval_pct),
             p: chances[i],
             p_adjusted: p_adjusted[i],
             verdict: if a.is_none() || b.is_none() {
                 Verdict::Unsure
             } else {
-                judge(&evidence, better, rules.margin_pct)
+                judge(&evidence, of.better, margin_pct)
             },
             a,
             b,
-            a_runs: pair.0,
-            b_runs: pair.1,
+            measure: of.measure,
+            unit: of.unit,
+            marked: of.marked,
+            a_runs: of.a,
+            b_runs: of.b,
         }
     });
-    Column { measure: measure.to_owned(), better, compared: compared.collect(), draws }
+    (compared.collect(), draws)
 }

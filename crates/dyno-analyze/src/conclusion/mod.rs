@@ -6,6 +6,7 @@
 pub mod ab;
 pub mod search;
 pub mod soak;
+pub mod study;
 pub mod suite;
 pub mod sweep;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use ab::{Ab, AbSide};
 pub use search::{Search, Tried};
 pub use soak::Soak;
+pub use study::Study;
 pub use suite::Suite;
 pub use sweep::Sweep;
 
@@ -28,6 +30,8 @@ pub enum Figures {
     Search(Search),
     /// Of a soak.
     Soak(Soak),
+    /// Of a study of variants.
+    Study(Box<Study>),
     /// Of a suite of tests.
     Suite(Box<Suite>),
     /// Of a sweep.
@@ -61,6 +65,7 @@ impl Conclusion {
             Figures::Ab(_) => "A/B comparison",
             Figures::Search(_) => "search",
             Figures::Soak(_) => "soak",
+            Figures::Study(_) => "study",
             Figures::Suite(_) => "suite",
             Figures::Sweep(_) => "sweep",
         }

@@ -39,8 +39,9 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Reads `file` into `draft`; false if its syntax is broken, so that keys may be missing for that reason only.
-pub(super) fn read(draft: &mut Draft, file: &PlanFile) -> bool {
+/// Reads `file` into `draft`, but for the tables of `others`; false if its syntax is broken, so that keys may be missing for that
+/// reason only.
+pub(super) fn read(draft: &mut Draft, file: &PlanFile, others: &[&str]) -> bool {
     if file.text.len() > FILE_BYTES_MAX {
         draft.push(PlanError {
             kind: PlanErrorKind::File,
@@ -62,7 +63,8 @@ pub(super) fn read(draft: &mut Draft, file: &PlanFile) -> bool {
         }
         text.names_hold &= slip(error.message()) != Slip::Other;
     }
-    for (name, value) in table.get_ref() {
+    for (name, value) in table.get_ref().iter().filter(|(name, _)| !others.contains(&name.get_ref().as_ref()))
+    {
         read_top(draft, &text, name, value);
     }
     errors.is_empty()

@@ -27,7 +27,7 @@ pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
     let mut draft = Draft::new(source.engines);
     let mut whole = true;
     if let Some(file) = &source.file {
-        whole = file::read(&mut draft, file);
+        whole = file::read(&mut draft, file, source.others);
     }
     read_options(&mut draft, source);
     if whole {

@@ -22,12 +22,14 @@ pub struct PlanSource {
     pub target: Option<String>,
     /// The texts of further `--target` options.
     pub further_targets: Vec<String>,
+    /// Tables of the file that are no sections of a plan and somebody else's to read.
+    pub others: &'static [&'static str],
 }
 
 impl PlanSource {
     /// Nothing yet, for a plan that can name one of `engines`.
     pub fn of(engines: Engines) -> Self {
-        Self { engines, file: None, sets: Vec::new(), target: None, further_targets: Vec::new() }
+        Self { engines, file: None, sets: Vec::new(), target: None, further_targets: Vec::new(), others: &[] }
     }
 }
 

@@ -94,7 +94,7 @@ fn line(whole: &RunRecord, record: &RunRecord, axes: &[&Axis], measures: &[&str]
 
 /// Text as a field: quoted where it has to be. A spreadsheet would run a text that begins like a formula, so such a
 /// text gets an apostrophe in front.
-pub(super) fn field(text: &str) -> String {
+pub(crate) fn field(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if formula { format!("'{text}") } else { text.to_owned() };
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }

@@ -114,7 +114,7 @@ fn check_word(status: dyno_record::CheckStatus) -> &'static str {
 }
 
 /// Text that Markdown takes as text: every character that could mean something is escaped.
-pub(super) fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     let mut out = String::new();
     for c in clean(text).chars() {
         match c {
@@ -130,7 +130,7 @@ pub(super) fn text(text: &str) -> String {
     out
 }
 
-pub(super) fn table(grid: &Grid) -> String {
+pub(crate) fn table(grid: &Grid) -> String {
     grid.rows.iter().fold(head(&grid.heads), |table, (_, cells)| table + &row(cells))
 }
 

@@ -8,6 +8,8 @@ mod shape;
 mod slot;
 mod transactions;
 
+pub(crate) use transactions::forget_removed;
+
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -38,6 +38,13 @@ fn index_of(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// Closes files that were removed since: nobody has locks on them any more, and an open one would keep its file system from being
+/// unmounted.
+pub(crate) fn forget_removed() {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|_, file| file.metadata().is_ok_and(|facts| facts.nlink() > 0));
+}
+
 fn four_bytes(path: &Path, offset: u64) -> Option<[u8; 4]> {
     let facts = path.metadata().ok()?;
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,6 +83,27 @@ mod tests {
             second.execute_batch("SELECT * FROM t").unwrap();
             assert_eq!(moved(journal, &first, &second, &path), 5, "{journal}");
         }
+    }
+
+    #[test]
+    fn a_file_that_was_removed_is_not_held_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = wal; CREATE TABLE t (a)").unwrap();
+        count(&path, "wal").unwrap();
+        let is_held = || {
+            let index = index_of(&path);
+            let held = std::fs::read_dir("/proc/self/fd")
+                .unwrap()
+                .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok());
+            held.filter(|file| file.to_string_lossy().starts_with(&*index.to_string_lossy())).count()
+        };
+        forget_removed();
+        assert!(is_held() >= 1, "it is there, and its locks with it");
+        drop(connection);
+        forget_removed();
+        assert_eq!(is_held(), 0);
     }
 
     #[test]

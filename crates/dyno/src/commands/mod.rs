@@ -29,6 +29,7 @@ mod scorecard;
 mod search;
 mod show;
 mod soak;
+mod study;
 mod suite;
 mod sweep;
 mod trend;
@@ -57,6 +58,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Soak(args) => soak::run(common, args, talk),
         Command::Ab(args) => ab::run(common, args, talk),
         Command::Suite(args) => suite::run(common, args, talk),
+        Command::Study(args) => study::run(common, args, talk),
         Command::Health(args) => health::run(common, args, talk),
         Command::Price(args) => price::run(common, args, talk),
         Command::Scorecard(args) => scorecard::run(common, args, talk),
@@ -99,6 +101,7 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
             false
         }
         Command::Calibrate(_)
+        | Command::Study(_)
         | Command::ImportSlob(_)
         | Command::ImportPgbench(_)
         | Command::Report(_)

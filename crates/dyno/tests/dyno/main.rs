@@ -57,6 +57,7 @@ mod ready_plans;
 mod ready_workloads;
 mod report;
 mod sqlite;
+mod studies;
 mod suite;
 mod sweep;
 mod targets;

@@ -6,7 +6,7 @@
 mod bench;
 mod bounded;
 mod command;
-mod draw;
+pub(crate) mod draw;
 mod engine;
 mod figures;
 mod follow_up;

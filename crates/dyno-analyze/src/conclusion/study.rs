@@ -1,0 +1,364 @@
+//! The answer of a study: which variant of the platform is worth it, which is harmful, and of which that cannot be told.
+//!
+//! Each variant is held against the base in every figure of every task. The chances of its figures are adjusted for how many they
+//! are, so that a variant that does nothing is not called better for one lucky figure among many.
+
+use dyno_record::{RunRecord, Unit};
+use serde::{Deserialize, Serialize};
+
+use super::{Conclusion, Figures};
+use crate::compare::{Compared, Values, Verdict, better, compare_values};
+use crate::differ::{Difference, differ};
+use crate::number::{fixed, span_s};
+use crate::points::{Better, Measure, figure, phrase};
+use crate::whose::{is_marked, legend, marked};
+
+/// The name of the seconds that a load takes among the figures of a study.
+pub const LOAD: &str = "load_s";
+
+/// The figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// What it is about.
+    pub title: String,
+    /// The variant that the others are held against: its place among them.
+    pub base: usize,
+    /// Runs of each variant that it is to have.
+    pub repeats: u32,
+    /// Differences up to this many percent are no matter.
+    pub margin_pct: f64,
+    /// How the data was brought to the same state, in a sentence.
+    pub state: String,
+    /// The variants.
+    pub variants: Vec<StudyVariant>,
+    /// A line for each figure of each task.
+    pub rows: Vec<Row>,
+    /// In which order the variants were measured.
+    pub order: Vec<Turn>,
+    /// What is to be known with the figures.
+    pub caveats: Vec<String>,
+    /// The legend of the mark, where others had part in any of the figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<String>,
+}
+
+/// One variant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StudyVariant {
+    /// Its name.
+    pub name: String,
+    /// What it sets and does.
+    pub what: String,
+    /// Whether it is the base for a second time.
+    pub again: bool,
+    /// What it is worth; absent of the base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worth: Option<Worth>,
+    /// Why repeats of it failed, and which runs are no result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+    /// What its verifying commands said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verified: Vec<String>,
+    /// In what else its runs differ from those of the base.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differed: Vec<Difference>,
+}
+
+/// What a variant is worth against the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Worth {
+    /// It is better in at least one figure, and worse in none.
+    WorthDoing,
+    /// It is better in one figure and worse in another.
+    Trade,
+    /// No figure differs as far as can be told.
+    NotMeasurable,
+    /// It is worse in at least one figure, and better in none.
+    Harmful,
+    /// It has no figure that the base has, too.
+    NoFigures,
+}
+
+impl Worth {
+    /// The words in rankings.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::WorthDoing => "worth doing",
+            Self::Trade => "better here, worse there",
+            Self::NotMeasurable => "not measurable",
+            Self::Harmful => "harmful",
+            Self::NoFigures => "no figures",
+        }
+    }
+}
+
+/// One figure of one task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The task.
+    pub task: String,
+    /// The figure: `ops_per_s`, or `load_s`.
+    pub measure: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Each of the base's runs.
+    pub base: Vec<f64>,
+    /// Each variant against the base; nothing of the base itself.
+    pub cells: Vec<Option<Compared>>,
+}
+
+/// One turn of a variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// When it began, RFC 3339 in UTC.
+    pub at: String,
+    /// The variant.
+    pub variant: String,
+    /// Which time, from 1.
+    pub repeat: u32,
+    /// How it ended: `measured`, `failed`, `cut off`.
+    pub ended: String,
+}
+
+/// What a study has measured, variant by variant.
+pub struct Measured<'r> {
+    /// The figures as far as they are known, with their variants; rows are made here.
+    pub study: Study,
+    /// Names of the tasks.
+    pub tasks: Vec<String>,
+    /// Measures of runs.
+    pub metrics: Vec<String>,
+    /// Runs of each task under each variant.
+    pub runs: Vec<Vec<Vec<&'r RunRecord>>>,
+    /// Seconds of each task's loads under each variant.
+    pub loads_s: Vec<Vec<Vec<f64>>>,
+}
+
+/// The conclusion of the study named `of`.
+pub fn conclusion(of: &str, stopped: Option<String>, measured: Measured<'_>) -> Conclusion {
+    let study = judged(measured);
+    let ranking = study.ranking();
+    let (line, mut words) = (study.line(&ranking), Vec::new());
+    words.extend(ranking.iter().map(|at| study.sentence(*at)));
+    words.extend(study.again_words());
+    for variant in &study.variants {
+        words.extend(variant.failed.iter().map(|why| format!("{}: {why}", variant.name)));
+    }
+    words.push(study.state.clone());
+    words.extend(study.others.iter().chain(&study.caveats).cloned());
+    Conclusion::new(of, stopped, line, words, Figures::Study(Box::new(study)))
+}
+
+fn judged(measured: Measured<'_>) -> Study {
+    let Measured { mut study, tasks, metrics, runs, loads_s } = measured;
+    let valid: Vec<Vec<Vec<&RunRecord>>> =
+        runs.iter().map(|of| of.iter().map(|runs| kept(runs)).collect()).collect();
+    let all: Vec<&RunRecord> = valid.iter().flatten().flatten().copied().collect();
+    let values = |variant: usize, task: usize, name: &str| -> Vec<f64> {
+        if name == LOAD {
+            return loads_s[variant][task].clone();
+        }
+        let figures: Option<Vec<f64>> =
+            valid[variant][task].iter().map(|record| figure(record, name).map(|found| found.0)).collect();
+        figures.unwrap_or_default()
+    };
+    let base = study.base;
+    for (task, task_name) in tasks.iter().enumerate() {
+        for name in metrics.iter().map(String::as_str).chain([LOAD]) {
+            if (0..study.variants.len()).any(|variant| !values(variant, task, name).is_empty()) {
+                let of_task = || valid.iter().flat_map(|of| &of[task]);
+                let unit =
+                    of_task().find_map(|record| figure(record, name)).map_or(Unit::Seconds, |found| found.1);
+                study.rows.push(Row {
+                    task: task_name.clone(),
+                    measure: name.to_owned(),
+                    unit,
+                    base: values(base, task, name),
+                    cells: Vec::new(),
+                });
+            }
+        }
+    }
+    let place = |row: &Row| tasks.iter().position(|task| *task == row.task).unwrap_or_default();
+    for variant in 0..study.variants.len() {
+        if variant == base {
+            study.rows.iter_mut().for_each(|row| row.cells.push(None));
+            continue;
+        }
+        let marked_in = |variant: usize, row: &Row| {
+            valid[variant][place(row)].iter().any(|record| is_marked(record, &row.measure))
+        };
+        let of = |row: &Row| Values {
+            measure: row.measure.clone(),
+            unit: row.unit,
+            better: direction(row),
+            a: row.base.clone(),
+            b: values(variant, place(row), &row.measure),
+            marked: (marked_in(base, row), marked_in(variant, row)),
+        };
+        let (compared, _) = compare_values(study.rows.iter().map(of).collect(), study.margin_pct);
+        study.variants[variant].worth = Some(worth(&compared));
+        for (row, compared) in study.rows.iter_mut().zip(compared) {
+            row.cells.push(Some(compared));
+        }
+        let flat = |variant: usize| valid[variant].iter().flatten().copied().collect::<Vec<_>>();
+        study.variants[variant].differed = differ(&flat(base), &flat(variant));
+    }
+    for (variant, runs) in study.variants.iter_mut().zip(&runs) {
+        variant.failed.extend(runs.iter().flatten().filter(|run| !run.status.counts()).map(|run| {
+            let why = run.reasons.first().map_or("", String::as_str);
+            format!("run {} is left out: {} {why}", run.id, run.status.name()).trim_end().to_owned()
+        }));
+    }
+    let told: Vec<_> = all.iter().map(|record| marked(record)).collect();
+    study.others = legend(&told, |name| metrics.iter().any(|metric| metric == name));
+    study
+}
+
+fn kept<'r>(runs: &[&'r RunRecord]) -> Vec<&'r RunRecord> {
+    runs.iter().copied().filter(|run| run.status.counts()).collect()
+}
+
+fn direction(row: &Row) -> Better {
+    if row.measure == LOAD { Better::Lower } else { better(&row.measure, row.unit) }
+}
+
+fn worth(compared: &[Compared]) -> Worth {
+    let is = |verdict: Verdict| compared.iter().any(|of| of.verdict == verdict);
+    match (is(Verdict::Faster), is(Verdict::Slower)) {
+        (true, false) => Worth::WorthDoing,
+        (true, true) => Worth::Trade,
+        (false, true) => Worth::Harmful,
+        (false, false) if compared.iter().any(|of| of.a.is_some() && of.b.is_some()) => Worth::NotMeasurable,
+        (false, false) => Worth::NoFigures,
+    }
+}
+
+impl Row {
+    /// What it is of: `operations`, `load`.
+    pub fn label(&self) -> String {
+        if self.measure == LOAD {
+            return "load".to_owned();
+        }
+        Measure::find(&self.measure).map_or_else(|| self.measure.clone(), |measure| measure.label.to_owned())
+    }
+
+    /// A value with its unit.
+    pub fn phrase(&self, value: f64) -> String {
+        if self.measure == LOAD { span_s(value) } else { phrase(&self.measure, value) }
+    }
+
+    /// By how many percent a variant is better than the base: of what is better low, less is more.
+    pub fn gain_pct(&self, variant: usize) -> Option<f64> {
+        let difference = self.cells.get(variant)?.as_ref()?.difference_pct?;
+        Some(if direction(self) == Better::Lower { -difference } else { difference })
+    }
+
+    /// How many times better a variant is than the base, with the interval; above one is better.
+    pub fn times(&self, variant: usize) -> Option<(f64, Option<(f64, f64)>)> {
+        let cell = self.cells.get(variant)?.as_ref()?;
+        let ratio = |pct: f64| 1.0 + pct / 100.0;
+        let (times, range) =
+            (ratio(cell.difference_pct?), cell.interval_pct.map(|(low, high)| (ratio(low), ratio(high))));
+        let is_lower = direction(self) == Better::Lower;
+        let positive = times > 0.0 && range.is_none_or(|(low, _)| low > 0.0);
+        positive.then(|| match is_lower {
+            true => (1.0 / times, range.map(|(low, high)| (1.0 / high, 1.0 / low))),
+            false => (times, range),
+        })
+    }
+}
+
+impl Study {
+    /// Variants but the base: the best first.
+    pub fn ranking(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..self.variants.len()).filter(|at| *at != self.base).collect();
+        let gain =
+            |at: usize| self.rows.first().and_then(|row| row.gain_pct(at)).unwrap_or(f64::NEG_INFINITY);
+        all.sort_by(|a, b| {
+            let of = |at: usize| self.variants[at].worth;
+            of(*a).cmp(&of(*b)).then_with(|| gain(*b).total_cmp(&gain(*a)))
+        });
+        all
+    }
+
+    fn line(&self, ranking: &[usize]) -> String {
+        let base = &self.variants[self.base].name;
+        let of = |worth: Worth| -> Vec<&str> {
+            let those =
+                ranking.iter().map(|at| &self.variants[*at]).filter(|variant| variant.worth == Some(worth));
+            those.filter(|variant| !variant.again).map(|variant| variant.name.as_str()).collect()
+        };
+        let all = [Worth::WorthDoing, Worth::Trade, Worth::NotMeasurable, Worth::Harmful, Worth::NoFigures];
+        let parts: Vec<String> = all
+            .into_iter()
+            .map(|worth| (worth, of(worth)))
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(worth, names)| format!("{}: {}", worth.words(), names.join(" · ")))
+            .collect();
+        format!("against {base}: {}", parts.join("; "))
+    }
+
+    /// What a variant is worth, and why.
+    fn sentence(&self, at: usize) -> String {
+        let variant = &self.variants[at];
+        let told = |verdict: Verdict| -> Vec<String> {
+            let rows = self.rows.iter().filter_map(|row| Some((row, row.cells[at].as_ref()?)));
+            rows.filter(|(_, cell)| cell.verdict == verdict).map(|(row, cell)| self.cell(row, cell)).collect()
+        };
+        let (better, worse, same) = (told(Verdict::Faster), told(Verdict::Slower), told(Verdict::Same));
+        let mut parts = Vec::new();
+        for (word, all) in [("better", &better), ("worse", &worse)] {
+            if !all.is_empty() {
+                parts.push(format!("{word} in {}", all.join(", ")));
+            }
+        }
+        if parts.is_empty() {
+            let figures = self.rows.iter().filter(|row| {
+                row.cells[at].as_ref().is_some_and(|cell| cell.a.is_some() && cell.b.is_some())
+            });
+            parts.push(format!(
+                "{} of {} figures are the same, of the others repeats do not tell",
+                same.len(),
+                figures.count()
+            ));
+        }
+        let worth = variant.worth.map_or("", Worth::words);
+        format!("{}: {worth}: {}", variant.name, parts.join("; "))
+    }
+
+    /// `tpcb operations +12.3 % (+8.1 to +15.0)`.
+    fn cell(&self, row: &Row, cell: &Compared) -> String {
+        let signed = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, fixed(value, 1));
+        let interval = cell
+            .interval_pct
+            .map_or_else(String::new, |(low, high)| format!(" ({} to {})", signed(low), signed(high)));
+        let difference = cell.difference_pct.map_or_else(String::new, |pct| format!(" {} %", signed(pct)));
+        format!("{} {}{difference}{interval}", row.task, row.label())
+    }
+
+    /// What the base a second time says of the study.
+    fn again_words(&self) -> Vec<String> {
+        let again = self.variants.iter().enumerate().filter(|(_, variant)| variant.again);
+        again
+            .filter_map(|(at, variant)| match variant.worth? {
+                Worth::NotMeasurable => Some(format!(
+                    "{} is the same thing measured twice, and of no figure of it is a difference told, as it has to be",
+                    variant.name
+                )),
+                Worth::NoFigures => None,
+                _ => Some(format!(
+                    "{} is the same thing measured twice, and differs ({}): so may what is called better or worse; more repeats, a quieter machine",
+                    variant.name,
+                    self.sentence(at)
+                )),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "study_tests.rs"]
+mod tests;

@@ -1,0 +1,99 @@
+//! What variants are worth, from loads alone: figures of runs go the same way.
+
+use super::*;
+
+fn study(loads: &[(&str, &[f64])]) -> Conclusion {
+    let variants = loads.iter().enumerate().map(|(at, (name, _))| StudyVariant {
+        name: (*name).to_owned(),
+        what: "what".to_owned(),
+        again: name.ends_with("again"),
+        worth: None,
+        failed: if at == 1 { vec!["repeat 3 failed: x".to_owned()] } else { Vec::new() },
+        verified: Vec::new(),
+        differed: Vec::new(),
+    });
+    let study = Study {
+        title: "t".to_owned(),
+        base: 0,
+        repeats: 4,
+        margin_pct: 2.0,
+        state: "loaded anew".to_owned(),
+        variants: variants.collect(),
+        rows: Vec::new(),
+        order: Vec::new(),
+        caveats: vec!["a caveat".to_owned()],
+        others: None,
+    };
+    let measured = Measured {
+        study,
+        tasks: vec!["a".to_owned()],
+        metrics: vec!["ops_per_s".to_owned()],
+        runs: vec![vec![Vec::new()]; loads.len()],
+        loads_s: loads.iter().map(|(_, values)| vec![values.to_vec()]).collect(),
+    };
+    conclusion("study-x", None, measured)
+}
+
+fn worths(conclusion: &Conclusion) -> Vec<Option<Worth>> {
+    let Figures::Study(study) = &conclusion.figures else { panic!("{conclusion:?}") };
+    study.variants.iter().map(|variant| variant.worth).collect()
+}
+
+const BASE: [f64; 4] = [10.0, 10.1, 9.9, 10.05];
+
+#[test]
+fn variants_are_ranked_by_what_they_are_worth() {
+    let told = study(&[
+        ("base", &BASE),
+        ("slow", &[12.0, 12.1, 11.9, 12.2]),
+        ("fast", &[8.0, 8.1, 7.9, 8.05]),
+        ("base again", &[10.0, 9.95, 10.1, 10.02]),
+        ("nothing", &[]),
+    ]);
+    let all = [
+        None,
+        Some(Worth::Harmful),
+        Some(Worth::WorthDoing),
+        Some(Worth::NotMeasurable),
+        Some(Worth::NoFigures),
+    ];
+    assert_eq!(worths(&told), all);
+    assert_eq!(told.line, "against base: worth doing: fast; harmful: slow; no figures: nothing");
+    assert!(told.words[0].starts_with("fast: worth doing: better in a load -20."), "{:?}", told.words);
+    let has = |part: &str| told.words.iter().any(|word| word.contains(part));
+    assert!(
+        has("of no figure of it is a difference told") && has("a caveat") && has("slow: repeat 3 failed"),
+        "{:?}",
+        told.words
+    );
+    let Figures::Study(figures) = &told.figures else { panic!() };
+    let row = &figures.rows[0];
+    assert_eq!((figures.rows.len(), row.label(), row.base.len()), (1, "load".to_owned(), 4));
+    // Less time is better: so many times better is more than one.
+    let (times, range) = row.times(2).unwrap();
+    assert!(
+        times > 1.2 && range.is_some_and(|(low, high)| low > 1.0 && low <= times && times <= high),
+        "{times} {range:?}"
+    );
+    assert!(row.gain_pct(2).is_some_and(|gain| gain > 19.0) && row.times(0).is_none());
+    let text = serde_json::to_string(&told).unwrap();
+    assert_eq!(serde_json::from_str::<Conclusion>(&text).unwrap(), told);
+}
+
+#[test]
+fn a_base_that_differs_from_itself_is_a_warning() {
+    let told = study(&[("base", &BASE), ("base again", &[8.0, 8.1, 7.9, 8.05])]);
+    assert!(told.words.iter().any(|word| word.contains("measured twice, and differs")), "{:?}", told.words);
+}
+
+#[test]
+fn few_repeats_or_little_difference_tell_nothing() {
+    assert_eq!(
+        worths(&study(&[("base", &BASE[..3]), ("b", &[8.0, 8.1, 7.9])]))[1],
+        Some(Worth::NotMeasurable)
+    );
+    assert_eq!(
+        worths(&study(&[("base", &BASE), ("b", &[10.1, 9.95, 10.0, 10.1])]))[1],
+        Some(Worth::NotMeasurable)
+    );
+}

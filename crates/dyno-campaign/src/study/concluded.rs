@@ -1,0 +1,114 @@
+//! What a study comes to, from its journal and its records.
+
+use std::collections::BTreeMap;
+
+use dyno_analyze::Conclusion;
+use dyno_analyze::conclusion::study::{self, Measured, Study as Figures, StudyVariant, Turn};
+use dyno_record::{Repository, RepositoryError, RunRecord};
+
+use super::order::Order;
+use super::progress::Progress;
+use crate::error::Error;
+
+/// The conclusion of the study `id` as it is stored.
+///
+/// # Errors
+/// It has none by now, or it cannot be read.
+pub fn conclusion(repository: &Repository, id: &str) -> Result<Conclusion, Error> {
+    let value = repository.conclusion(id)?.ok_or_else(|| {
+        Error::usage(format!("{id} has measured nothing by now"), "`dyno study resume` goes on with it")
+    })?;
+    Ok(serde_json::from_value(value)?)
+}
+
+/// What the study comes to by now; nothing where nothing was measured.
+pub(super) fn of(
+    repository: &Repository,
+    id: &str,
+    order: &Order,
+    progress: &Progress,
+    is_done: bool,
+) -> Result<Option<Conclusion>, Error> {
+    if progress.measured.is_empty() {
+        return Ok(None);
+    }
+    let legs = order.legs();
+    let mut records: BTreeMap<String, RunRecord> = BTreeMap::new();
+    for run in progress.measured.iter().filter_map(|measured| measured.run.as_ref()) {
+        match repository.load(run) {
+            Err(RepositoryError::NoRecord { .. }) => {}
+            loaded => drop(records.insert(run.clone(), loaded?)),
+        }
+    }
+    let (variants, tasks) = (&order.study.variants, &order.study.tasks);
+    let mut runs: Vec<Vec<Vec<&RunRecord>>> = vec![vec![Vec::new(); tasks.len()]; variants.len()];
+    let mut loads_s: Vec<Vec<Vec<f64>>> = vec![vec![Vec::new(); tasks.len()]; variants.len()];
+    // Of a leg that failed half way nothing counts: each variant has as many figures of each task.
+    let counts = |leg: usize| {
+        progress.done.contains(&leg)
+            && !progress.failed.contains_key(&leg)
+            && !progress.left_out.contains(&leg)
+    };
+    for measured in progress.measured.iter().filter(|measured| counts(measured.leg)) {
+        let variant = legs[measured.leg].variant;
+        runs[variant][measured.task].extend(measured.run.as_ref().and_then(|run| records.get(run)));
+        loads_s[variant][measured.task].extend(measured.load_s);
+    }
+    let measured = Measured {
+        study: figures(order, progress),
+        tasks: tasks.iter().map(|task| task.name.clone()).collect(),
+        metrics: order.study.metrics.clone(),
+        runs,
+        loads_s,
+    };
+    let left = legs.len() - progress.done.len();
+    let stopped = (!is_done && left > 0).then(|| format!("{left} of {} legs are left", legs.len()));
+    Ok(Some(study::conclusion(id, stopped, measured)))
+}
+
+/// What is known without the records.
+fn figures(order: &Order, progress: &Progress) -> Figures {
+    let legs = order.legs();
+    let variants = order.study.variants.iter().enumerate().map(|(at, variant)| {
+        let of = |leg: &usize| legs[*leg].variant == at;
+        let failed = progress.failed.iter().filter(|(leg, _)| of(leg));
+        StudyVariant {
+            name: variant.name.clone(),
+            what: variant.words(),
+            again: variant.again,
+            worth: None,
+            failed: failed.map(|(leg, why)| format!("repeat {} failed: {why}", legs[*leg].repeat)).collect(),
+            verified: progress
+                .verified
+                .iter()
+                .find(|(leg, _)| of(leg))
+                .map(|(_, said)| said.clone())
+                .unwrap_or_default(),
+            differed: Vec::new(),
+        }
+    });
+    let last = |at: usize, leg: usize| !progress.begun[at + 1..].iter().any(|(_, other)| *other == leg);
+    let turn = |(at, (moment, leg)): (usize, &(String, usize))| Turn {
+        at: moment.clone(),
+        variant: order.study.variants[legs[*leg].variant].name.clone(),
+        repeat: legs[*leg].repeat,
+        ended: match () {
+            () if !last(at, *leg) || !progress.done.contains(leg) => "cut off",
+            () if progress.failed.contains_key(leg) => "failed",
+            () => "measured",
+        }
+        .to_owned(),
+    };
+    Figures {
+        title: order.study.title.clone(),
+        base: order.study.base,
+        repeats: order.study.repeats,
+        margin_pct: order.study.margin_pct,
+        state: order.study.state.words().to_owned(),
+        variants: variants.collect(),
+        rows: Vec::new(),
+        order: progress.begun.iter().enumerate().map(turn).collect(),
+        caveats: order.study.caveats.clone(),
+        others: None,
+    }
+}

@@ -1,0 +1,163 @@
+//! What may be formatted: a device that is blank, or that was named for it, and that nothing uses.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::Path;
+
+use dyno_plan::study::expanded;
+
+use super::order::Order;
+use crate::error::Error;
+
+/// What is looked at of a device: its beginning, its end, and as many places between them, bytes.
+const LOOKED_AT: u64 = 1 << 20;
+const PLACES: u64 = 64;
+const PLACE: u64 = 4 << 10;
+
+/// Names of what stands at known places of a device: place and bytes.
+const SIGNATURES: [(&str, u64, &[u8]); 8] = [
+    ("a file system of ext2, ext3 or ext4", 0x438, &[0x53, 0xef]),
+    ("an XFS file system", 0, b"XFSB"),
+    ("a btrfs file system", 0x1_0040, b"_BHRfS_M"),
+    ("a volume of LVM", 0x218, b"LVM2 001"),
+    ("swap space", 0xff6, b"SWAPSPACE2"),
+    ("an encrypted volume (LUKS)", 0, b"LUKS\xba\xbe"),
+    ("a GPT of partitions", 0x200, b"EFI PART"),
+    ("a table of partitions or a boot sector", 0x1fe, &[0x55, 0xaa]),
+];
+
+/// Refuses the devices of `order` that its commands must not format. What the study itself has put there, it takes away again: a
+/// device is blank before each leg.
+pub(super) fn check(order: &Order) -> Result<(), Error> {
+    let folder = order.folder.to_string_lossy();
+    let devices = order.study.devices.iter().map(|device| expanded(device, &order.study.params, &folder));
+    for device in devices.filter(|device| !device.is_empty()) {
+        let path = Path::new(&device);
+        let is_device = std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device());
+        if !is_device {
+            return Err(Error::usage(
+                format!("{device} is no block device"),
+                "name one such as /dev/sdb, or leave it empty for a loop file",
+            ));
+        }
+        if let Some(user) = used_by(path) {
+            return Err(Error::usage(
+                format!("{device} is in use: {user}"),
+                "name another device; one that is in use is never formatted",
+            ));
+        }
+        let may_go = order.erase.iter().any(|erase| same(Path::new(erase), path));
+        let found = File::open(path).and_then(|mut file| holds(&mut file));
+        let found = found.map_err(|error| Error::because(format!("{device} cannot be read"), error))?;
+        if let (Some(what), false) = (found, may_go) {
+            return Err(Error::usage(
+                format!("{device} holds {what}"),
+                format!("name another device, or give --erase {device} to lose all that is on it"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    let number = |path: &Path| std::fs::metadata(path).map(|facts| facts.rdev()).ok();
+    number(a).is_some() && number(a) == number(b)
+}
+
+/// Who uses a device, or a part of it: a mount, swap, or a device on top of it.
+fn used_by(path: &Path) -> Option<String> {
+    let number = std::fs::metadata(path).ok()?.rdev();
+    let own = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+    let folder = std::fs::canonicalize(format!("/sys/dev/block/{own}")).ok()?;
+    // A disk with its partitions, which are folders in its own.
+    let mut all = vec![folder.clone()];
+    let inside = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+    all.extend(inside.map(|entry| entry.path()).filter(|path| path.join("partition").exists()));
+    let numbers: Vec<String> = all
+        .iter()
+        .filter_map(|one| Some(std::fs::read_to_string(one.join("dev")).ok()?.trim().to_owned()))
+        .collect();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    for line in mounts.lines() {
+        let mut fields = line.split_whitespace();
+        let (dev, place) = (fields.nth(2).unwrap_or_default(), fields.nth(1).unwrap_or_default());
+        if numbers.iter().any(|number| number == dev) {
+            return Some(format!("it is mounted at {place}"));
+        }
+    }
+    // Some file systems (btrfs) have numbers of their own: those are known by the name of the device.
+    let names: Vec<String> =
+        all.iter().filter_map(|one| Some(format!("/dev/{}", one.file_name()?.to_str()?))).collect();
+    if let Some(name) = names.iter().find(|name| mounts.split_whitespace().any(|word| word == name.as_str()))
+    {
+        return Some(format!("{name} is mounted"));
+    }
+    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    if let Some(name) = names.iter().find(|name| swaps.split_whitespace().any(|word| word == name.as_str())) {
+        return Some(format!("{name} is swap space"));
+    }
+    let holder = all.iter().find_map(|one| std::fs::read_dir(one.join("holders")).ok()?.next()?.ok());
+    holder.map(|holder| format!("{} lies on it", holder.file_name().to_string_lossy()))
+}
+
+/// What a device holds, as far as a look at some of it tells; nothing of one that is blank.
+fn holds(device: &mut (impl Read + Seek)) -> std::io::Result<Option<&'static str>> {
+    let size = device.seek(SeekFrom::End(0))?;
+    for (what, at, bytes) in SIGNATURES {
+        let mut there = vec![0; bytes.len()];
+        let is_there = at + bytes.len() as u64 <= size && {
+            device.seek(SeekFrom::Start(at))?;
+            device.read_exact(&mut there)?;
+            there == bytes
+        };
+        if is_there {
+            return Ok(Some(what));
+        }
+    }
+    let head = LOOKED_AT.min(size);
+    let between = (1..PLACES).map(|place| (size / PLACES * place, PLACE));
+    let mut buffer = vec![0; LOOKED_AT as usize];
+    for (at, length) in [(0, head), (size - head, head)].into_iter().chain(between) {
+        let length = length.min(size.saturating_sub(at)) as usize;
+        device.seek(SeekFrom::Start(at))?;
+        device.read_exact(&mut buffer[..length])?;
+        if buffer[..length].iter().any(|byte| *byte != 0) {
+            return Ok(Some("data (it is not blank)"));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn of(size: usize, at: usize, bytes: &[u8]) -> Option<&'static str> {
+        let mut all = vec![0; size];
+        all[at..at + bytes.len()].copy_from_slice(bytes);
+        holds(&mut Cursor::new(all)).unwrap()
+    }
+
+    #[test]
+    fn what_is_on_a_device_is_recognised_and_what_is_not_is_data_all_the_same() {
+        assert_eq!(of(8 << 20, 0, &[]), None);
+        assert_eq!(of(1_000, 0, &[]), None);
+        assert_eq!(of(0, 0, &[]), None);
+        for (what, at, bytes) in SIGNATURES {
+            assert_eq!(of(8 << 20, at as usize, bytes), Some(what));
+        }
+        assert!(of(8 << 20, 5_000, b"x").is_some_and(|what| what.contains("data")));
+        assert!(of(8 << 20, (8 << 20) - 1, b"x").is_some(), "at its end, where RAID has its block");
+        assert!(of(8 << 20, 4 << 20, b"x").is_some(), "in the middle");
+    }
+
+    #[test]
+    fn a_device_in_use_is_told_from_one_that_is_none() {
+        assert_eq!(used_by(Path::new("/dev/null")), None);
+    }
+}

@@ -1,0 +1,40 @@
+//! Puts the studies of `studies/` and their shell pieces into the program.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let mut text = String::new();
+    let all = "/// Every ready study.\npub const READY_STUDIES: &[ReadyStudy] = &[\n";
+    text.push_str(all);
+    for (name, path) in files(&studies, ".toml") {
+        writeln!(text, "ReadyStudy {{ name: {name:?}, text: include_str!({path:?}) }},")
+            .expect("a text takes everything");
+    }
+    text.push_str(
+        "];\n\n/// The shell pieces that studies may use, by name.\npub const PIECES: &[(&str, &str)] = &[\n",
+    );
+    for (name, path) in files(&studies.join("pieces"), ".sh") {
+        writeln!(text, "({name:?}, include_str!({path:?})),").expect("a text takes everything");
+    }
+    text.push_str("];\n");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where")).join("studies.rs");
+    std::fs::write(out, text).expect("cargo's folder can be written");
+}
+
+/// The files of a folder whose names end so, by name without that end.
+fn files(folder: &Path, end: &str) -> Vec<(String, PathBuf)> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let entries = std::fs::read_dir(folder).expect("the folder can be read");
+    let mut found: Vec<(String, PathBuf)> = entries
+        .filter_map(|entry| {
+            let path = entry.expect("the folder can be read").path();
+            let name = path.file_name()?.to_str()?.strip_suffix(end)?.to_owned();
+            println!("cargo::rerun-if-changed={}", path.display());
+            Some((name, path.canonicalize().expect("the file was there a moment ago")))
+        })
+        .collect();
+    found.sort();
+    found
+}

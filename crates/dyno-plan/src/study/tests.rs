@@ -1,0 +1,139 @@
+//! A study's file: what is read, what is refused, and in which order its variants come.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::engine::fixture::nothing;
+use crate::read::PlanFile;
+
+const METRICS: [&str; 3] = ["ops_per_s", "service_mean_us", "service_p99_us"];
+
+fn file(text: &str, params: &[(&str, &str)]) -> StudyFile {
+    let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let file = PlanFile { name: "a.toml".to_owned(), text: text.to_owned() };
+    StudyFile { file, name: "a".to_owned(), params }
+}
+
+fn study(text: &str) -> Study {
+    file(text, &[]).study(&METRICS).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn errors(text: &str) -> String {
+    file(text, &[]).study(&METRICS).unwrap_err().to_string()
+}
+
+const TWO: &str = "[target]\nurl = \"sqlite:x\"\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\nset = { \"workload.update_pct\" = 20 }\n";
+
+#[test]
+fn a_study_of_two_variants_has_a_plan_beside_it() {
+    let study = study(TWO);
+    let names: Vec<&str> = study.variants.iter().map(|variant| variant.name.as_str()).collect();
+    assert_eq!((names, study.repeats, study.base), (vec!["a", "b"], 4, 0));
+    assert_eq!(study.variants[1].set, [("workload.update_pct".to_owned(), "20".to_owned())]);
+    assert_eq!(study.tasks, [Task { name: "run".to_owned(), set: Vec::new(), run: true }]);
+    let source = file(TWO, &[]).source(&study, "/s", nothing());
+    let plan = crate::read(&source).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(plan.workload.update_pct, 0);
+    // Without being told, the plan's reader takes no such tables.
+    assert!(crate::read(&crate::PlanSource { others: &[], ..source }).is_err());
+}
+
+#[test]
+fn axes_combine_and_the_base_comes_a_second_time() {
+    let text = "[study]\nagain = true\nbase = \"xfs, 4k\"\n\
+        [[variant]]\nname = \"ext4\"\naxis = \"fs\"\napply = [\"e\"]\nverify = [\"v\"]\nrevert = [\"-e\"]\nneeds = [\"root\"]\n\
+        [[variant]]\nname = \"xfs\"\naxis = \"fs\"\n\
+        [[variant]]\nname = \"2k\"\naxis = \"block\"\napply = [\"2\"]\nverify = [\"v\"]\nrevert = [\"-2\"]\n\
+        [[variant]]\nname = \"4k\"\naxis = \"block\"\n\
+        [[variant]]\nname = \"alone\"\n";
+    let study = study(text);
+    let names: Vec<&str> = study.variants.iter().map(|variant| variant.name.as_str()).collect();
+    assert_eq!(names, ["alone", "ext4, 2k", "ext4, 4k", "xfs, 2k", "xfs, 4k", "xfs, 4k again"]);
+    assert_eq!((study.base, study.variants[5].again), (4, true));
+    let both = &study.variants[1];
+    assert!(both.needs(Need::Root) && both.parts.len() == 2);
+    let reverts: Vec<&str> =
+        study.commands().into_iter().filter(|(when, _)| *when == "revert").map(|of| of.1).collect();
+    assert_eq!(reverts, ["-2", "-e"], "the later one is reverted first");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line() {
+    let wrong = errors(&format!(
+        "{TWO}[[variant]]\nname = \"c\"\napply = [\"x\"]\nset = {{ \"workload.updat_pct\" = 1 }}\n"
+    ));
+    assert!(
+        wrong.contains("a.toml:8") && wrong.contains("no revert") && wrong.contains("no verify"),
+        "{wrong}"
+    );
+    assert!(wrong.contains("did you mean workload.update_pct?"), "{wrong}");
+    let wrong = errors(&format!("{TWO}aply = [\"x\"]\n"));
+    assert!(wrong.contains("a.toml:8") && wrong.contains("unknown field `aply`"), "{wrong}");
+    let wrong = errors(&format!(
+        "[study]\nrepeats = 3\nbase = \"bb\"\nstate = \"clone\"\nmetrics = [\"ops_per\"]\n{TWO}"
+    ));
+    for part in ["repeats = 3", "did you mean \"b\"?", "there are none", "did you mean ops_per_s?"] {
+        assert!(wrong.contains(part), "{part}: {wrong}");
+    }
+    assert!(errors("[study]\n").contains("0 variants"));
+    let wrong = errors(&format!("{TWO}[[variant]]\nname = \"a\"\nneeds = [\"rot\"]\n"));
+    assert!(wrong.contains("two variants") && wrong.contains("root, restart-database, reboot"), "{wrong}");
+    let wrong = errors(&TWO.replace("\"workload.update_pct\" = 20", "\"hooks.pre\" = \"rm\""));
+    assert!(wrong.contains("commands and repeats of its own"), "{wrong}");
+}
+
+#[test]
+fn parameters_fill_the_plan_and_are_plain() {
+    let text = format!("[params]\nsize = \"1G\"\nport = 5000\n{TWO}")
+        .replace("sqlite:x", "sqlite:${port}${other}${STUDY}");
+    let of = file(&text, &[("size", "2G")]);
+    let study = of.study(&METRICS).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(study.params["size"], "2G");
+    let text = of.source(&study, "/s", nothing()).file.unwrap().text;
+    assert!(text.contains("sqlite:5000${other}/s"), "{text}");
+    let wrong = file(&text, &[("sie", "2G"), ("size", "a\"b")]).study(&METRICS).unwrap_err().to_string();
+    assert!(wrong.contains("did you mean size?") && wrong.contains("has quotes"), "{wrong}");
+}
+
+#[test]
+fn every_ready_study_is_read() {
+    for ready in READY_STUDIES {
+        let of = StudyFile { file: ready.file(), name: ready.name.to_owned(), params: Vec::new() };
+        let study = of.study(&METRICS).unwrap_or_else(|errors| panic!("{}: {errors}", ready.name));
+        assert!(study.title != study.name, "{} has no title", ready.name);
+        assert!(study.variants.iter().any(|variant| variant.again), "{} has no A/A variant", ready.name);
+        for (_, command) in study.commands() {
+            let first = command.split_whitespace().next().unwrap_or_default();
+            if first.starts_with("study-") {
+                assert!(PIECES.iter().any(|(name, _)| *name == first), "{}: {command}", ready.name);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn an_order_has_every_variant_once_in_each_repeat(variants in 2usize..9, repeats in 4u32..12, seed: u64, abba: bool) {
+        let mut of = study(TWO);
+        of.variants = vec![of.variants[0].clone(); variants];
+        (of.repeats, of.seed) = (repeats, seed);
+        of.order = if abba { StudyOrder::Abba } else { StudyOrder::Random };
+        let all = legs(&of);
+        for (block, repeat) in all.chunks(variants).zip(1..) {
+            let mut places: Vec<usize> = block.iter().map(|leg| leg.variant).collect();
+            places.sort_unstable();
+            prop_assert!(places.into_iter().eq(0..variants) && block.iter().all(|leg| leg.repeat == repeat));
+        }
+        prop_assert_eq!(all.len(), variants * repeats as usize);
+        prop_assert_eq!(legs(&of), all);
+    }
+
+    #[test]
+    fn no_text_stops_the_reader(text in "\\PC{0,200}", name in "[a-z]{1,3}") {
+        let _ = file(&text, &[(&name, &text)]).study(&METRICS);
+        let params = [(name.clone(), text.clone())].into();
+        let _ = expanded(&format!("${{{name}}}${{{text}"), &params, "/s");
+    }
+}

@@ -1,0 +1,66 @@
+//! `dyno study report`: the table, plot, ranking and order of a study.
+
+use std::path::{Path, PathBuf};
+
+use dyno_analyze::Conclusion;
+use dyno_analyze::conclusion::Figures;
+use dyno_campaign::files;
+use dyno_campaign::study::{conclusion, latest};
+use dyno_report::study::{study_csv, study_markdown, study_page};
+use serde_json::json;
+
+use crate::cli::{Common, ReportStudy};
+use crate::context;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, args: &ReportStudy, talk: &Talk) -> anyhow::Result<Exit> {
+    check(&args.output)?;
+    let repository = context::repository_to_read(common)?;
+    let id = match &args.study {
+        Some(name) => repository.resolve_sweep(name)?,
+        None => latest(&repository, false)?,
+    };
+    told(&conclusion(&repository, &id)?, &args.output, talk)?;
+    Ok(Exit::Done)
+}
+
+/// Refuses a file of which nobody knows what it is to be, before anything is measured.
+pub(super) fn check(output: &[PathBuf]) -> anyhow::Result<()> {
+    match output.iter().find(|path| !matches!(end(path), "html" | "md" | "csv")) {
+        None => Ok(()),
+        Some(path) => Err(usage(
+            format!("{}: what is it to be?", path.display()),
+            "end its name with .html, .md or .csv",
+        )),
+    }
+}
+
+fn end(path: &Path) -> &str {
+    path.extension().and_then(|end| end.to_str()).unwrap_or_default()
+}
+
+/// Shows a conclusion, and writes its files.
+pub(super) fn told(conclusion: &Conclusion, output: &[PathBuf], talk: &Talk) -> anyhow::Result<()> {
+    let Figures::Study(study) = &conclusion.figures else {
+        return Err(usage(
+            format!("{} is no study", conclusion.of),
+            "`dyno list --sweeps` shows all; `dyno report` is for others",
+        ));
+    };
+    talk.json(&json!({
+        "study": conclusion.of, "done": conclusion.stopped.is_none(), "line": conclusion.line,
+        "findings": conclusion.words, "figures": study,
+    }))?;
+    talk.show(&dyno_report::conclusion_text(conclusion, &talk.style()))?;
+    for path in output {
+        let text = match end(path) {
+            "html" => study_page(conclusion, study),
+            "md" => study_markdown(conclusion, study),
+            _ => study_csv(study),
+        };
+        files::replace(path, text.as_bytes())?;
+        talk.say(&format!("written: {}", path.display()));
+    }
+    Ok(())
+}
