@@ -65,6 +65,10 @@ pub enum Event {
         /// Whether it is one of several that belong together.
         is_part: bool,
     },
+    /// The table that a run loads is made anew.
+    EmptyingTable,
+    /// What a run has loaded gets its indexes, is written to the disk for good, and counted.
+    SettlingLoad,
     /// What must stay true of a user's own workload is asked for, which may read whole tables.
     AskingInvariants,
     /// What one transaction of each class does is learned on one session alone.

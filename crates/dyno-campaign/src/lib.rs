@@ -20,6 +20,7 @@
 //! | `consent`, `writes`, `files` | a plan's commands run, and data of others is changed, for those who want it; files that are written whole or not at all |
 
 pub mod ab;
+mod bulk;
 pub mod calibrate;
 mod campaign;
 mod check;

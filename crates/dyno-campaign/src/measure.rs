@@ -17,7 +17,7 @@ use crate::keeper::{self, Keeper};
 use crate::lead::Lead;
 use crate::ready::{Ready, require_data};
 use crate::room::Loading;
-use crate::{data, expectations, files, invariants, names, own_report, tidy};
+use crate::{bulk, data, expectations, files, invariants, names, own_report, tidy};
 
 impl Ready<'_> {
     /// One run of the plan, from the hook before it to the stored record.
@@ -28,6 +28,7 @@ impl Ready<'_> {
             reporters.push(reached.named(reached.target.reporter(self.plan.observe.awr))?);
         }
         let owns = self.owns.clone();
+        bulk::before(self.lead, &self.targets, &owns)?;
         let asked = invariants::before(self.lead, &self.targets, &owns)?;
         self.drop_page_cache()?;
         let begun = self.begin(part_of)?;
@@ -39,7 +40,8 @@ impl Ready<'_> {
         for (facts, expected) in record.workloads_mut().zip(expected) {
             facts.expected = expected;
         }
-        let measured = asked.iter().any(|asked| !asked.is_empty()).then(|| record.clone());
+        let is_asked = asked.iter().any(|asked| !asked.is_empty()) || bulk::loads(&owns);
+        let measured = is_asked.then(|| record.clone());
         for (facts, asked) in record.workloads_mut().zip(&asked) {
             facts.invariants.clone_from(asked);
         }
@@ -79,6 +81,8 @@ impl Ready<'_> {
         owns: &[Arc<Own>],
         mut asked: Vec<Vec<Invariant>>,
     ) -> Result<RunRecord, Error> {
+        // Before anything else is asked: how long what was loaded takes to be on the disk is the question.
+        bulk::after(self.lead, &self.targets, owns, &mut measured)?;
         invariants::after(self.lead, &self.targets, owns, &mut asked)?;
         for (facts, asked) in measured.workloads_mut().zip(asked) {
             facts.invariants = asked;

@@ -10,6 +10,7 @@ use dyno_plan::{Commit, Engines, OwnRate, Plan, PlanErrors, Side};
 use dyno_record::Identity;
 use dyno_workload::own::{Choice, Fault, Own, Part, Rated, is_inside};
 
+use crate::bulk;
 use crate::error::Error;
 use crate::lead::Lead;
 use crate::own_plans;
@@ -62,6 +63,10 @@ pub(crate) fn settled(mut plan: Plan, owns: &[Arc<Own>]) -> Plan {
         };
         own.rated().iter().map(one).collect::<Vec<_>>()
     };
+    if bulk::loads(owns) {
+        // A load begins with its first row.
+        plan.run.warmup = dyno_plan::Span(std::time::Duration::ZERO);
+    }
     plan.workload.own_rates = owns.iter().take(named).enumerate().flat_map(of).collect();
     plan
 }
@@ -105,6 +110,7 @@ pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> 
             }));
         }
     }
+    bulk::refuse_unfit(plan, &all)?;
     let classes: usize = all.iter().map(|own| own.weights().count()).sum();
     match classes > CLASSES_MAX {
         true => Err(Error::usage(
@@ -231,6 +237,7 @@ fn prepare(target: &dyn Target, statements: Arc<[Statement]>) -> Result<Option<T
         protocol: dyno_plan::Protocol::Prepared,
         connect: dyno_plan::Connect::Session,
         blocks: None,
+        bulk: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     };

@@ -14,6 +14,7 @@ use dyno_workload::own::Own;
 
 use crate::collector::Collector;
 use crate::job::{Aim, Job, Outcome};
+use crate::loaded;
 use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
 use crate::phases::phases;
@@ -63,7 +64,12 @@ pub(crate) fn record(
     if let Some(Profile::Taken(profile)) = &mut profile {
         profile.host.clone_from(&host.name);
     }
-    let mut owns = owns(job, results, whole.window.as_ref(), &phases).into_iter();
+    let mut owns = owns(job, results, whole.window.as_ref(), &phases);
+    for (own, facts) in job.owns.iter().zip(&mut owns) {
+        facts.loaded = loaded::of(own, &results.all()).map(Box::new);
+        loaded::figures(&mut whole.metrics, &whole.counters, facts.loaded.as_deref());
+    }
+    let mut owns = owns.into_iter();
     RunRecord {
         id: job.run_id.clone(),
         started_at: job.started_at.clone(),

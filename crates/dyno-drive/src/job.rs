@@ -77,6 +77,11 @@ impl Job<'_> {
         !self.owns.is_empty()
     }
 
+    /// Whether sessions load a table: then they wait until the window's begin is read, and are done when all of it is there.
+    pub(crate) fn loads(&self) -> bool {
+        self.owns.iter().any(|own| own.bulk().is_some())
+    }
+
     /// Whether there are several databases.
     pub(crate) fn is_several(&self) -> bool {
         self.targets.len() > 1

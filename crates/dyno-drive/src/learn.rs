@@ -108,6 +108,7 @@ impl Lesson {
             protocol: self.protocol,
             connect: self.connect,
             blocks: None,
+            bulk: None,
             slices: false,
             clock: Arc::clone(&self.clock),
         };

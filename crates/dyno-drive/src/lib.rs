@@ -21,6 +21,7 @@ mod learn;
 mod leftover;
 mod life;
 mod line;
+mod loaded;
 mod looks;
 mod marks;
 mod measured;

@@ -18,7 +18,7 @@ const MEGABYTE: f64 = 1e6;
 
 pub(crate) type Metrics = BTreeMap<String, Metric>;
 
-fn put(metrics: &mut Metrics, name: &str, value: f64, unit: Unit) {
+pub(crate) fn put(metrics: &mut Metrics, name: &str, value: f64, unit: Unit) {
     let metric = match value.is_finite() {
         true => Metric::Value { value, unit },
         false => Metric::Absent { absent: "it would be a division by zero".into() },
@@ -31,7 +31,7 @@ pub(crate) fn absent(metrics: &mut Metrics, name: &str, reason: &str) {
 }
 
 /// Puts a figure, or why there is none.
-fn tell(metrics: &mut Metrics, name: &str, figure: Result<f64, &str>, unit: Unit) {
+pub(crate) fn tell(metrics: &mut Metrics, name: &str, figure: Result<f64, &str>, unit: Unit) {
     match figure {
         Ok(value) => put(metrics, name, value, unit),
         Err(reason) => absent(metrics, name, reason),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use dyno_engine::{Blocks, Extra, SessionSetup, Statement, Target};
+use dyno_engine::{Blocks, Bulk, Extra, SessionSetup, Statement, Target};
 use dyno_plan::{Drive, Plan, Protocol};
 use dyno_workload::blocks::{self, Operator};
 use dyno_workload::own;
@@ -78,6 +78,7 @@ impl Prepared {
             protocol: workload.protocol,
             connect: workload.connect,
             blocks: None,
+            bulk: job.owns[side].bulk().map(|bulk| Arc::clone(bulk) as Arc<dyn Bulk>),
             slices: false,
             clock: Arc::clone(&job.clock),
         };
@@ -102,6 +103,7 @@ impl Prepared {
             protocol: workload.protocol,
             connect: workload.connect,
             blocks: Some(blocks),
+            bulk: None,
             slices: workload.drive == Drive::Server,
             clock: Arc::clone(&job.clock),
         };

@@ -187,6 +187,13 @@ impl Recorder {
         counts.times(self.place).thoughts += u64::from(self.counting);
     }
 
+    /// Work begins at `now_ns` only, a moment after the window: until then there was nothing to do.
+    pub(crate) fn begin_late(&mut self, now_ns: u64) {
+        self.thinking = None;
+        self.moments.start_ns = Some(now_ns);
+        self.moments.edge_ns[0] = Some(now_ns);
+    }
+
     /// When the sleep under way ends.
     #[inline]
     pub(crate) fn thinks_until(&self) -> Option<u64> {

@@ -302,7 +302,7 @@ impl SessionState {
         let commit_began_ns = *commit_began_ns;
         *doing = Doing::Nothing;
         worker.count(counts, timing, commit_began_ns);
-        worker.look_at_ops();
+        worker.look_at_ops(counts);
         Ok(true)
     }
 

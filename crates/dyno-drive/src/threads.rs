@@ -134,7 +134,10 @@ impl Threads {
                 held_back_ns: aim.identity.counting.held_back_s.map_or(u64::MAX, |s| (s * 1e9) as u64),
                 overhead_told: 0,
                 overhead_before: 0,
+                loads: job.loads(),
                 ops_wanted: match plan.run.length() {
+                    // After each part it is looked whether there is another one.
+                    _ if job.loads() => Some(0),
                     // Those of a workload beside the first have another pace.
                     Length::Ops(ops) if place == 0 => Some(ops),
                     _ => None,
@@ -148,9 +151,8 @@ impl Threads {
             }
         });
         let workers: Vec<Worker> = workers.collect();
-        let (multiplexed, alone): (Vec<_>, Vec<_>) = workers
-            .into_iter()
-            .partition(|worker| start::leads_several(&plan.workload, worker.target.as_ref()));
+        let (multiplexed, alone): (Vec<_>, Vec<_>) =
+            workers.into_iter().partition(|worker| start::leads_several(job, worker.target.as_ref()));
         let mut started = start::Started::default();
         let all = start::start_shared(multiplexed, &mut counts, &affinity, &shared, &mut started)
             .and_then(|()| start::start_own(alone, &mut counts, &shared, &mut started));

@@ -2,6 +2,7 @@
 
 mod connect;
 pub(crate) mod edges;
+mod load;
 mod open;
 mod operations;
 mod recovery;
@@ -74,6 +75,8 @@ pub(crate) struct Worker {
     pub(crate) label: String,
     pub(crate) setup: SessionSetup,
     pub(crate) sessions: u32,
+    /// Whether it loads parts of a table, and ends when all are taken.
+    pub(crate) loads: bool,
 }
 
 /// Why a session's loop ended before the run did.
@@ -154,6 +157,9 @@ impl Worker {
         let mut slices = self.setup.slices.then(SliceLoop::new);
         let mut phase = Phase::Warmup;
         let mut together = false;
+        if self.loads {
+            self.wait_for_work(counts);
+        }
         if self.pace.is_open() {
             together = true;
             self.start_together(opens_ns);
@@ -165,6 +171,9 @@ impl Worker {
                 phase = now;
                 if phase == Phase::Stop {
                     return Ok(());
+                }
+                if self.loads && phase == Phase::Window {
+                    self.begin_load(counts);
                 }
             } else if phase != Phase::Window || self.owes_visibility(phase) {
                 self.see_to(counts, session, phase)?;
@@ -211,7 +220,7 @@ impl Worker {
                 together = true;
                 self.start_together(opens_ns);
             }
-            self.look_at_ops();
+            self.look_at_ops(counts);
         }
     }
 

@@ -91,6 +91,20 @@ impl TargetError {
         Self { message: format!("{doing}: {}", self.message), ..self }
     }
 
+    /// As the error of an operation of a session on what refuses with `R`.
+    #[cold]
+    pub fn into_op<R: Refusal>(self) -> Box<OpError> {
+        match R::of(&self) {
+            Some(refusal) => refusal.op(),
+            None if self.kind == TargetErrorKind::Unreachable => Box::new(OpError {
+                class: ErrorClass::Connection,
+                code: "io".to_owned(),
+                message: self.message,
+            }),
+            None => OpError::fatal("fill", self.message),
+        }
+    }
+
     /// Adds the cause.
     #[must_use]
     pub fn cause(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

@@ -66,6 +66,6 @@ pub use row::Row;
 pub use secret::Secret;
 pub use session::{Done, Duplex, Interrupter, Session, SessionSetup};
 pub use statement::{Answer, Commits, Isolation, Request, Statement, StatementId, Type, Value};
-pub use tables::{Column, ColumnType, Fill, ObjectKind, Part, Rows, TableWords};
+pub use tables::{Bulk, Column, ColumnType, Fill, NewTable, ObjectKind, Part, Rows, TableWords};
 pub use target::{Capabilities, Instance, Target};
 pub use witness::{RowVersion, ServerLife};

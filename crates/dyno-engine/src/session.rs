@@ -9,6 +9,7 @@ use crate::blocks::{Blocks, Slices};
 use crate::clock::Clock;
 use crate::error::{OpError, TargetError, TargetErrorKind};
 use crate::statement::{Request, Statement, StatementId, Value};
+use crate::tables::Bulk;
 
 /// Everything a session needs to know before it starts.
 #[derive(Clone)]
@@ -29,6 +30,8 @@ pub struct SessionSetup {
     pub connect: Connect,
     /// What it is told of the classic method's data, where it works on that.
     pub blocks: Option<Blocks>,
+    /// The table that it fills, where it is asked to ([`Request::Fill`]).
+    pub bulk: Option<Arc<dyn Bulk>>,
     /// Whether loops run inside the database, so that [`Session::slices`] is called.
     pub slices: bool,
     /// The clock for boundaries that only the session sees (where an update ends and its commit begins).

@@ -204,6 +204,14 @@ pub enum Request<'a> {
     Queue(&'a Request<'a>),
     /// Sends what was kept.
     Flush,
+    /// Writes rows `first` to `first + rows - 1` of the table that the setup tells of, by the engine's own bulk path, as one
+    /// transaction. Only asked outside of one, and never in two halves.
+    Fill {
+        /// The first row, from 1.
+        first: u64,
+        /// How many.
+        rows: u64,
+    },
     /// Makes everything this session has done visible to observers, and nothing it does within the next second or so where the
     /// engine batches its statistics.
     Edge,

@@ -1,6 +1,6 @@
 //! Tables that users describe: what an engine is told of them, and how it fills them.
 
-use crate::error::{TargetError, TargetErrorKind};
+use crate::error::{OpError, TargetError, TargetErrorKind};
 use crate::load::Cancel;
 use crate::statement::Value;
 
@@ -53,8 +53,28 @@ pub struct TableWords {
     pub key_first: bool,
     /// What stands behind the columns: ` ENGINE=InnoDB`, or nothing.
     pub end: &'static str,
+    /// What stands between `CREATE` and `TABLE`, and behind the columns, of a table of which no log is written; nothing where there is no
+    /// such table.
+    pub unlogged: Option<(&'static str, &'static str)>,
     /// The statement that takes statistics of the table of this name.
     pub analyze: fn(&str) -> String,
+    /// Statements after which the rows of the table of this name are on the disk for good, and not in its log alone.
+    pub settle: fn(&str) -> Vec<String>,
+}
+
+/// A table that is made.
+#[derive(Debug, Clone, Copy)]
+pub struct NewTable<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its columns, in their order.
+    pub columns: &'a [Column],
+    /// The columns of its primary key.
+    pub key: &'a [&'a str],
+    /// Constraints of it, as they stand behind the columns.
+    pub constraints: &'a [String],
+    /// Whether what is written into it is written into the database's log, too.
+    pub logged: bool,
 }
 
 /// Rows of one table, made one after the other.
@@ -64,6 +84,34 @@ pub trait Rows {
 
     /// The value in column `column`, from 0, of the row that was made last.
     fn value(&self, column: usize) -> Value<'_>;
+}
+
+/// A table that sessions fill part by part, by the engine's own bulk path.
+pub trait Bulk: Send + Sync + std::fmt::Debug {
+    /// The table's name.
+    fn table(&self) -> &str;
+
+    /// All of its columns, in their order.
+    fn columns(&self) -> &[Column];
+
+    /// What makes its rows.
+    fn maker(&self) -> Box<dyn Rows + '_>;
+
+    /// A part of so many bytes of content is there.
+    fn sent(&self, bytes: u64);
+}
+
+impl dyn Bulk + '_ {
+    /// The part of `rows` rows from `first` on, of which nothing is noted.
+    pub fn part(&self, first: u64, rows: u64) -> Part<'_> {
+        Part { table: self.table(), columns: self.columns(), first, rows, note: None }
+    }
+}
+
+/// The error of a session that is asked to fill a table and was told of none.
+#[cold]
+pub fn no_bulk() -> Box<OpError> {
+    OpError::fatal("fill", "the session was told of no table to fill")
 }
 
 /// Rows of a table that are written in one transaction, with a note of them.
@@ -77,8 +125,8 @@ pub struct Part<'a> {
     pub first: u64,
     /// How many.
     pub rows: u64,
-    /// The statement that notes it.
-    pub note: &'a str,
+    /// The statement that notes it, where it is noted.
+    pub note: Option<&'a str>,
 }
 
 /// A connection that fills tables.
@@ -110,15 +158,18 @@ pub enum ObjectKind {
 }
 
 impl TableWords {
-    /// The statement that makes a table of `columns`, with `key` as its primary key where the engine makes that first.
-    pub fn create_table(&self, name: &str, columns: &[Column], key: &[&str]) -> String {
-        let Self { of, key_first, end, .. } = self;
+    /// The statement that makes `table`, with its primary key where the engine makes that first; nothing where it has no table like it.
+    pub fn create_table(&self, table: &NewTable<'_>) -> Option<String> {
+        let NewTable { name, columns, key, constraints, logged } = *table;
+        let Self { of, key_first, end, unlogged, .. } = self;
+        let (kind, tail) = if logged { ("", "") } else { (*unlogged)? };
         let mut all: Vec<String> =
             columns.iter().map(|column| format!("{} {}", column.name, of(column.of))).collect();
         if *key_first && !key.is_empty() {
             all.push(format!("PRIMARY KEY ({})", key.join(", ")));
         }
-        format!("CREATE TABLE {name} ({}){end}", all.join(", "))
+        all.extend_from_slice(constraints);
+        Some(format!("CREATE {kind}TABLE {name} ({}){end}{tail}", all.join(", ")))
     }
 }
 

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counter::Counter;
+use crate::loaded::Loaded;
 use crate::ops::OpStats;
 
 /// What a record says of the workload of the user's own that its sessions ran.
@@ -32,6 +33,9 @@ pub struct OwnWorkload {
     /// What one transaction of each class does to the database: as the workload says, and as was learned before the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Expected>,
+    /// What it loaded, where that is what it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded: Option<Box<Loaded>>,
     /// Its part of the run, where others ran beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<OwnShare>,

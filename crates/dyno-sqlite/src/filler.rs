@@ -6,6 +6,7 @@ use dyno_engine::pool::{BreakOff, cancelled};
 use dyno_engine::tables::{Part, Rows, all_taken};
 use dyno_engine::{Cancel, ColumnType, DropItem, Fill, ObjectKind, TableWords, TargetError, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::connect::{Link, Params, Purpose};
 use crate::fault::{Doing as _, Fault};
@@ -19,7 +20,9 @@ pub(crate) const WORDS: TableWords = TableWords {
     // Rows lie in the order of an integer key, which costs nothing besides.
     key_first: true,
     end: "",
+    unlogged: None,
     analyze: |name| format!("ANALYZE {name}"),
+    settle: |_| vec!["PRAGMA wal_checkpoint(TRUNCATE)".to_owned()],
 };
 
 /// SQLite keeps what it is given in the class that the declared type's words stand for.
@@ -54,7 +57,7 @@ pub(crate) fn open<'a>(params: &Params) -> Result<(Box<dyn Fill + 'a>, BreakOff)
 impl Fill for Filler {
     fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError> {
         let doing = format!("rows cannot be written to {}", part.table);
-        match self.write(part, rows, cancel) {
+        match write(&self.0.conn, part, rows, cancel) {
             Ok(Some((taken, bytes))) => all_taken(part, taken).map(|()| bytes),
             Ok(None) => Err(cancelled()),
             Err(fault) => Err(fault.into_target(&doing)),
@@ -68,47 +71,46 @@ impl Fill for Filler {
     fn close(self: Box<Self>) {}
 }
 
-impl Filler {
-    /// How many rows and bytes were written; nothing where it was stopped.
-    fn write(
-        &self,
-        part: &Part<'_>,
-        rows: &mut dyn Rows,
-        cancel: &Cancel,
-    ) -> Result<Option<(u64, u64)>, Fault> {
-        let (mut taken, mut bytes) = (0, 0);
-        let transaction = self.0.conn.unchecked_transaction()?;
-        let marks = vec!["?"; part.columns.len()].join(", ");
-        let mut insert = self.0.conn.prepare(&format!("INSERT INTO {} VALUES ({marks})", part.table))?;
-        for number in part.first..part.first + part.rows {
-            if number.is_multiple_of(ROWS_PER_LOOK) && cancel.is_cancelled() {
-                return Ok(None);
-            }
-            rows.make(number);
-            for column in 0..part.columns.len() {
-                let value = match rows.value(column) {
-                    Value::Null => ValueRef::Null,
-                    Value::Int(number) => ValueRef::Integer(number),
-                    Value::Real(number) => ValueRef::Real(number),
-                    Value::Text(text) => ValueRef::Text(text),
-                    Value::Bytes(bytes) => ValueRef::Blob(bytes),
-                };
-                bytes += match value {
-                    ValueRef::Text(content) | ValueRef::Blob(content) => content.len() as u64,
-                    ValueRef::Null => 0,
-                    ValueRef::Integer(_) | ValueRef::Real(_) => 8,
-                };
-                insert.raw_bind_parameter(column + 1, ToSqlOutput::Borrowed(value))?;
-            }
-            taken += insert.raw_execute()? as u64;
+/// Writes a part and its note as one transaction: how many rows and bytes were written; nothing where it was stopped.
+pub(crate) fn write(
+    conn: &Connection,
+    part: &Part<'_>,
+    rows: &mut dyn Rows,
+    cancel: &Cancel,
+) -> Result<Option<(u64, u64)>, Fault> {
+    let (mut taken, mut bytes) = (0, 0);
+    // The lock for writing is taken first: whoever waits for it has read nothing that others could change meanwhile.
+    let transaction = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    let marks = vec!["?"; part.columns.len()].join(", ");
+    let mut insert = conn.prepare(&format!("INSERT INTO {} VALUES ({marks})", part.table))?;
+    for number in part.first..part.first + part.rows {
+        if number.is_multiple_of(ROWS_PER_LOOK) && cancel.is_cancelled() {
+            return Ok(None);
         }
-        drop(insert);
-        if taken == part.rows {
-            self.0.conn.execute_batch(part.note)?;
-            transaction.commit()?;
+        rows.make(number);
+        for column in 0..part.columns.len() {
+            let value = match rows.value(column) {
+                Value::Null => ValueRef::Null,
+                Value::Int(number) => ValueRef::Integer(number),
+                Value::Real(number) => ValueRef::Real(number),
+                Value::Text(text) => ValueRef::Text(text),
+                Value::Bytes(bytes) => ValueRef::Blob(bytes),
+            };
+            bytes += match value {
+                ValueRef::Text(content) | ValueRef::Blob(content) => content.len() as u64,
+                ValueRef::Null => 0,
+                ValueRef::Integer(_) | ValueRef::Real(_) => 8,
+            };
+            insert.raw_bind_parameter(column + 1, ToSqlOutput::Borrowed(value))?;
         }
-        Ok(Some((taken, bytes)))
+        taken += insert.raw_execute()? as u64;
     }
+    drop(insert);
+    if taken == part.rows {
+        part.note.map_or(Ok(()), |note| conn.execute_batch(note))?;
+        transaction.commit()?;
+    }
+    Ok(Some((taken, bytes)))
 }
 
 /// Those of `names` that there are.

@@ -86,6 +86,15 @@ impl Actor {
         }
     }
 
+    /// Takes the next part of the table that the workload loads; false where nothing is left of it.
+    #[cold]
+    pub fn take_part(&mut self) -> bool {
+        match self {
+            Self::Blocks(_) => false,
+            Self::Own(actor) => actor.take_part(),
+        }
+    }
+
     /// Begins the operation that has failed anew, with the same values.
     #[cold]
     pub fn again(&mut self) {

@@ -22,6 +22,8 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
         }
         Event::LookingAtData => talk.detail("looking at the data"),
         Event::Learning => talk.detail("learning what each transaction does, on one session alone"),
+        Event::EmptyingTable => talk.detail("making the table anew that is loaded"),
+        Event::SettlingLoad => talk.detail("waiting until what was loaded is on the disk, and counting it"),
         Event::AskingInvariants => talk.detail("asking what must stay true"),
         Event::WaitingForData => talk.detail("waiting until all targets see the data"),
         Event::Removed(rows) => {
@@ -266,10 +268,12 @@ pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
     let beside = dyno_report::beside::table(record, style);
     let beside = if beside.is_empty() { beside } else { format!("\n{beside}") };
+    let loaded = dyno_report::loaded_text(record, style);
+    let loaded = if loaded.is_empty() { loaded } else { format!("\n{loaded}") };
     let phases = dyno_report::phases_text(record, style);
     let phases = if phases.is_empty() { phases } else { format!("\n{phases}") };
     format!(
-        "{answer}{card}{placed}{targets}{beside}{phases}\n{}",
+        "{answer}{card}{placed}{loaded}{targets}{beside}{phases}\n{}",
         dyno_report::audit_words(&record.audit, style)
     )
 }

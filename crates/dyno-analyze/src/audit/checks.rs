@@ -3,8 +3,8 @@
 use super::facts::Facts;
 use super::finding::Verdict;
 use super::{
-    changes, churn, client, commits, counters, draws, expected, others, physical, processor, reads, scans,
-    time, updates, window, work,
+    changes, churn, client, commits, counters, draws, expected, loaded, others, physical, processor, reads,
+    scans, time, updates, window, work,
 };
 
 /// One check: its stable name and its function.
@@ -24,6 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("invariants", work::invariants),
     ("work_unit", work::work_unit),
     ("expected", expected::check),
+    ("loaded", loaded::check),
     ("mix", work::mix),
     ("hot", draws::hot),
     ("series_sum", work::series_sum),

@@ -53,6 +53,12 @@ pub(super) fn length(facts: &Facts<'_>) -> Verdict {
     if facts.record.plan.run.time.is_none() && facts.record.plan.run.ops_per_session.is_none() {
         return skip("the plan gives no length");
     }
+    if let Some(loaded) = facts.record.workload.as_ref().and_then(|own| own.loaded.as_ref())
+        && loaded.is_whole()
+    {
+        let detail = format!("{} s until all rows were there", fixed(window.seconds, 2));
+        return found(CheckStatus::Pass, format!("{} rows", count(loaded.wanted)), detail.clone(), detail);
+    }
     let planned_s = match facts.record.plan.run.length() {
         Length::Time(span) => span.0.as_secs_f64(),
         Length::Ops(ops) => {

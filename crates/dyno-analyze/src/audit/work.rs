@@ -236,7 +236,9 @@ pub(super) fn untimed(facts: &Facts<'_>) -> Verdict {
     let classes = facts.record.ops.iter().filter(|(name, ops)| name.as_str() != ALL && missing(ops) > 0);
     let (mut words, mut most, mut reasons) = (Vec::new(), 0.0f64, BTreeSet::new());
     // A change and its commit in one call have one answer, so the commit has a time of its own in no run.
-    let one_answer = facts.counting.commit_in_change || facts.record.plan.workload.commit == Commit::Plsql;
+    let loads = facts.record.workload.as_ref().is_some_and(|own| own.loaded.is_some());
+    let one_answer =
+        facts.counting.commit_in_change || facts.record.plan.workload.commit == Commit::Plsql || loads;
     let by_design = |name: &str| one_answer && name == COMMIT;
     for (name, ops) in classes.filter(|(name, _)| !by_design(name)) {
         words.push(format!("{} of {} {name}s", count(missing(ops)), count(ops.count)));

@@ -37,7 +37,11 @@ use verdict::{Evidence, adjusted, judge};
 pub use verdict::{SIGNIFICANCE, Verdict};
 
 /// The measures that are compared where none is named: load, latency, work in the database, and what it cost.
-pub const MEASURES_SHOWN: [&str; 7] = [
+pub const MEASURES_SHOWN: [&str; 11] = [
+    "load_rows_per_s",
+    "load_durable_rows_per_s",
+    "load_redo_bytes_per_row",
+    "load_durable_s",
     "ops_per_s",
     "service_mean_us",
     "service_p99_us",

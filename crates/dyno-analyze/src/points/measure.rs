@@ -42,7 +42,7 @@ use Unit::{
 };
 
 /// Every measure, in the order reports show them: throughput, latency, reads and writes, redo, the host.
-pub static MEASURES: [Measure; 56] = [
+pub static MEASURES: [Measure; 62] = [
     measure("ops_per_s", "operations", PerSecond, Higher),
     measure("rows_per_s", "rows", RowsPerSecond, Higher),
     measure("rows_read_per_s", "rows read", RowsPerSecond, Higher),
@@ -53,6 +53,12 @@ pub static MEASURES: [Measure; 56] = [
     measure("scans_per_s", "scans", PerSecond, Higher),
     measure("scan_blocks_per_s", "blocks scanned", BlocksPerSecond, Higher),
     measure("scan_mb_per_s", "scans", MegabytesPerSecond, Higher),
+    measure("load_rows_per_s", "rows loaded", RowsPerSecond, Higher),
+    measure("load_durable_rows_per_s", "rows loaded, indexed and on the disk", RowsPerSecond, Higher),
+    measure("load_mb_per_s", "rows loaded", MegabytesPerSecond, Higher),
+    measure("load_redo_bytes_per_row", "bytes of redo of a row loaded", Unit::Bytes, Neither),
+    measure("load_index_s", "time to index what was loaded", Unit::Seconds, Lower),
+    measure("load_durable_s", "time until what was loaded is on the disk", Unit::Seconds, Lower),
     measure("think_pct", "time slept by sessions", Percent, Neither),
     measure("service_mean_us", "mean service time", Microseconds, Lower),
     measure("service_p50_us", "median service time", Microseconds, Lower),
@@ -145,6 +151,8 @@ mod tests {
                 Percent => "_pct",
                 MegabytesPerSecond => "_mb_per_s",
                 Sessions => "_sessions",
+                Unit::Bytes => "_bytes_per_row",
+                Unit::Seconds => "_s",
                 _ => "_per_s",
             };
             let named = measure.name.ends_with(suffix) || measure.name == "client_cpu_us_per_op";

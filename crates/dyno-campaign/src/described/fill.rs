@@ -53,7 +53,7 @@ pub(super) fn fill(
 ) -> Result<u64, TargetError> {
     let tables = own.tables();
     let mut pieces = Vec::new();
-    for (place, table) in tables.iter().enumerate() {
+    for (place, table) in tables.iter().enumerate().filter(|(_, table)| !table.is_filled_by_runs()) {
         let done = book::parts(target, own, table.name())?;
         let missing = gaps(table.rows(), &done);
         let cut = |(first, rows)| cut(first, rows, part_rows(table));
@@ -72,7 +72,7 @@ pub(super) fn fill(
         let Piece { table, first, rows } = pieces[job];
         let table = &tables[table];
         let note = book::note(own, table.name(), first, rows);
-        let part = Part { table: table.name(), columns: table.columns(), first, rows, note: &note };
+        let part = Part { table: table.name(), columns: table.columns(), first, rows, note: Some(&note) };
         let bytes = match filler.part(&part, &mut table.row_maker(), &lead.cancel) {
             Ok(bytes) => {
                 written.fetch_add(rows, Ordering::Relaxed);

@@ -5,6 +5,7 @@ use dyno_workload::own::{DescribedTable, Own};
 
 use super::book::ask;
 use super::fill::{Fillers, connections};
+use super::load::at;
 use crate::event::{Event, LoadEvent};
 use crate::lead::Lead;
 
@@ -18,7 +19,7 @@ pub(super) fn finish(
     let words = target.table_words();
     let connections = connections(target, parallel);
     let all =
-        || own.tables().iter().flat_map(|table| table.indexes(&words).into_iter().map(move |i| (table, i)));
+        || own.loaded_tables().flat_map(|table| table.indexes(&words).into_iter().map(move |i| (table, i)));
     let indexes: Vec<_> = all().collect();
     let names: Vec<&str> = indexes.iter().map(|(_, index)| index.name.as_str()).collect();
     let there = target.find(ObjectKind::Index, &names)?;
@@ -36,11 +37,11 @@ pub(super) fn finish(
         lead.tell(Event::Load(LoadEvent::Advance(table.rows(), 0)));
         Ok(())
     })?;
-    let tables = own.tables();
-    let rows = tables.iter().map(DescribedTable::rows).sum();
+    let tables: Vec<&DescribedTable> = own.loaded_tables().collect();
+    let rows = tables.iter().map(|table| table.rows()).sum();
     phase(lead, "analyze", rows);
     pool::run(&Fillers(target), connections, tables.len(), &lead.cancel, &|filler, job| {
-        filler.execute(&(words.analyze)(tables[job].name())).map_err(|error| at(&tables[job], error))?;
+        filler.execute(&(words.analyze)(tables[job].name())).map_err(|error| at(tables[job], error))?;
         lead.tell(Event::Load(LoadEvent::Advance(tables[job].rows(), 0)));
         Ok(())
     })?;
@@ -59,13 +60,14 @@ fn phase(lead: &Lead<'_>, name: &str, rows: u64) {
     lead.tell(Event::Load(LoadEvent::Phase(name.to_owned(), rows)));
 }
 
-/// An error of the database, with the place of the table.
-fn at(table: &DescribedTable, error: TargetError) -> TargetError {
-    TargetError { message: table.fault(error.message.as_str(), "").to_string(), ..error }
-}
+/// What a table is and what it has to be: something of it in words, both in figures.
+pub(super) type Difference = (String, String, String);
 
-/// Counts the rows, adds their keys up, and holds both against what was described.
-fn verify(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError> {
+/// Counts the rows and adds their keys up; what of this is not what was described, behind how many rows there are.
+pub(super) fn look(
+    target: &dyn Target,
+    table: &DescribedTable,
+) -> Result<(String, Vec<Difference>), TargetError> {
     let keys = table.whole_keys();
     let column = |key: &usize| table.columns()[*key].name.as_str();
     let sums: String = keys.iter().map(|key| format!(", SUM({})", column(key))).collect();
@@ -75,20 +77,25 @@ fn verify(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError
         // Of no rows there is no sum.
         if text.is_empty() { "0".to_owned() } else { text.to_owned() }
     };
-    let wrong = |what: String, there: &str, wanted: &str| {
-        let message = format!("{what} of {} is {there}, and has to be {wanted}", table.name());
-        Err(TargetError::new(TargetErrorKind::Data, message)
-            .hint("something else has changed its rows: `dyno load --replace` loads it anew"))
-    };
     let (count, wanted) = (told(0), table.rows().to_string());
+    let mut wrong = Vec::new();
     if count != wanted {
-        return wrong("the number of rows".to_owned(), &count, &wanted);
+        wrong.push(("the number of rows".to_owned(), count.clone(), wanted));
     }
     for (place, key) in keys.iter().enumerate() {
         let (sum, wanted) = (told(place + 1), table.sum(*key).to_string());
         if sum != wanted {
-            return wrong(format!("the sum of {}", column(key)), &sum, &wanted);
+            wrong.push((format!("the sum of {}", column(key)), sum, wanted));
         }
     }
-    Ok(())
+    Ok((count, wrong))
+}
+
+/// Holds a table against what was described.
+fn verify(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError> {
+    let (_, wrong) = look(target, table)?;
+    let Some((what, there, wanted)) = wrong.into_iter().next() else { return Ok(()) };
+    let message = format!("{what} of {} is {there}, and has to be {wanted}", table.name());
+    Err(TargetError::new(TargetErrorKind::Data, message)
+        .hint("something else has changed its rows: `dyno load --replace` loads it anew"))
 }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use dyno_engine::{ObjectKind, Target, TargetError, TargetErrorKind};
-use dyno_workload::own::Own;
+use dyno_engine::{ObjectKind, TableWords, Target, TargetError, TargetErrorKind};
+use dyno_workload::own::{DescribedTable, Own};
 
 use super::book::{self, Entry, State};
 use super::{drop, fill, finish};
@@ -44,7 +44,7 @@ pub(crate) fn load(
             return Err(refused(entry, own));
         }
     }
-    let tables = own.tables().iter().map(|table| (table.name().to_owned(), table.rows())).collect();
+    let tables = own.loaded_tables().map(|table| (table.name().to_owned(), table.rows())).collect();
     let mut done = SetUp { name: own.name().to_owned(), tables, ..SetUp::default() };
     if let Some(entry) = &found
         && entry.state == State::Loaded
@@ -82,6 +82,21 @@ fn refused(entry: &Entry, own: &Own) -> TargetError {
     }
 }
 
+/// Makes a table.
+pub(super) fn create(
+    target: &dyn Target,
+    table: &DescribedTable,
+    words: &TableWords,
+) -> Result<(), TargetError> {
+    let create = table.create(words).map_err(|fault| TargetError::unsupported(fault.to_string()))?;
+    book::does(target, &[create]).map_err(|error| at(table, error))
+}
+
+/// An error of the database, with the place of the table.
+pub(super) fn at(table: &DescribedTable, error: TargetError) -> TargetError {
+    TargetError { message: table.fault(error.message.as_str(), "").to_string(), ..error }
+}
+
 /// Makes the tables that are not there yet, each behind its line in the book.
 fn make(target: &dyn Target, own: &Own, found: Option<&Entry>) -> Result<(), TargetError> {
     let (words, tables) = (target.table_words(), own.tables());
@@ -102,14 +117,10 @@ fn make(target: &dyn Target, own: &Own, found: Option<&Entry>) -> Result<(), Tar
         if !is_noted(table.name()) {
             book::add_table(target, own, table.name(), place)?;
         }
-        if !is_there(table.name()) {
-            let create = table.create(&words);
-            let told = |error: TargetError| TargetError {
-                message: table.fault(error.message.as_str(), "").to_string(),
-                ..error
-            };
+        // What a run fills is made before each.
+        if !is_there(table.name()) && !table.is_filled_by_runs() {
             book::does(target, &[book::forget_parts(own, table.name())])?;
-            book::does(target, &[create]).map_err(told)?;
+            create(target, table, &words)?;
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ pub(crate) fn require(target: &dyn Target, own: &Own) -> Result<(), TargetError>
 
 /// Fails where a table is gone.
 pub(super) fn all_there(target: &dyn Target, own: &Own) -> Result<(), TargetError> {
-    let names: Vec<&str> = own.tables().iter().map(|table| table.name()).collect();
+    let names: Vec<&str> = own.loaded_tables().map(|table| table.name()).collect();
     let there = target.find(ObjectKind::Table, &names)?;
     match names.iter().find(|name| !there.iter().any(|item| item.name == **name)) {
         None => Ok(()),

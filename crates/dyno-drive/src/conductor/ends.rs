@@ -58,10 +58,10 @@ impl Conductor<'_> {
             target.begin = Some(taken);
         }
         self.measured.processors.begin(self.job);
-        if !self.opening {
-            threads.shared.enter(Phase::Window);
-        }
         self.watchers.iter().for_each(Watcher::resume_sampler);
+        if !self.opening {
+            self.enter_window(threads);
+        }
         self.watch.event(&Event::Window { at_ns: origin_ns, late_ns });
         Ok(())
     }
@@ -87,8 +87,16 @@ impl Conductor<'_> {
             }
         }
         self.opening = false;
-        threads.shared.enter(Phase::Window);
+        self.enter_window(threads);
         Ok(())
+    }
+
+    /// The window's begin is read. Sessions that load have waited for that.
+    fn enter_window(&self, threads: &Threads) {
+        threads.shared.enter(Phase::Window);
+        if self.job.loads() {
+            threads.shared.wake();
+        }
     }
 
     /// Whether all sessions that are still there have reached an edge.

@@ -21,6 +21,8 @@ use crate::watcher::Watcher;
 
 /// Share of an interval for which its counters wait for sessions to make visible what they did in it.
 const INTERVAL_LAG_SHARE: u64 = 4;
+/// How often it looks whether a load is over: some take a tenth of a second.
+const LOAD_BEAT: Duration = Duration::from_millis(1);
 /// How often it looks whether sessions have made their work visible.
 const SHOWN_LOOK: Duration = Duration::from_millis(2);
 
@@ -37,6 +39,7 @@ impl Conductor<'_> {
             Length::Time(time) => origin_ns + time.0.as_nanos() as u64,
             Length::Ops(_) => u64::MAX,
         };
+        let beat = if self.job.loads() { LOAD_BEAT } else { BEAT };
         let mut index = 0;
         loop {
             let tick_ns = origin_ns + (index + 1) * interval_ns;
@@ -48,7 +51,7 @@ impl Conductor<'_> {
                 }
                 self.opened(threads)?;
                 let left = Duration::from_nanos(tick_ns.min(end_ns).saturating_sub(self.now_ns()));
-                threads.listen(BEAT.min(left));
+                threads.listen(beat.min(left));
                 self.beat();
                 collector.drain_unless(&|| self.now_ns() >= tick_ns.min(end_ns));
             }

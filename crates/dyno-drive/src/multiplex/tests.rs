@@ -44,6 +44,7 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
         protocol: dyno_plan::Protocol::Prepared,
         connect: dyno_plan::Connect::Session,
         blocks: Some(method),
+        bulk: None,
         slices: false,
         clock: Arc::clone(clock) as Arc<dyn Clock>,
     };
@@ -62,6 +63,7 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
         held_back_ns: u64::MAX,
         overhead_told: 0,
         overhead_before: 0,
+        loads: false,
         ops_wanted: None,
         rest: Default::default(),
         recorder: Box::new(Recorder::new(0, classes, false, false)),

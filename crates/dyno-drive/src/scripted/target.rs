@@ -264,7 +264,9 @@ impl Dataset for ScriptedTarget {
             of: |column| format!("{column:?}"),
             key_first: true,
             end: "",
+            unlogged: None,
             analyze: |name| format!("ANALYZE {name}"),
+            settle: |_| Vec::new(),
         }
     }
 

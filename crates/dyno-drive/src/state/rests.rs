@@ -44,7 +44,7 @@ impl SessionState {
         self.doing = Doing::Nothing;
         let ended_ns = self.worker.clock.now_ns();
         self.worker.count(counts, Timing { due_ns, began_ns, ended_ns }, None);
-        self.worker.look_at_ops();
+        self.worker.look_at_ops(counts);
         Next::Sleeps(ended_ns)
     }
 }

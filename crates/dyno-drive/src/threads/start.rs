@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use dyno_engine::Target;
-use dyno_plan::{Connect, Drive, Workload};
+use dyno_plan::{Connect, Drive};
 
 use crate::affinity::{Affinity, ThreadAffinity};
 use crate::counts::Counts;
@@ -23,16 +23,19 @@ pub(super) struct Started {
 
 /// Whether one thread can lead several sessions on `target`.
 ///
-/// A slice of the server drive is long, so nothing is saved there; and opening a connection is not done in two halves.
-pub(super) fn leads_several(workload: &Workload, target: &dyn Target) -> bool {
-    target.capabilities().duplex && workload.drive != Drive::Server && workload.connect == Connect::Session
+/// A slice of the server drive is long, so nothing is saved there; and neither opening a connection nor loading rows is done in two
+/// halves.
+pub(super) fn leads_several(job: &Job<'_>, target: &dyn Target) -> bool {
+    let workload = &job.plan.workload;
+    !job.loads()
+        && target.capabilities().duplex
+        && workload.drive != Drive::Server
+        && workload.connect == Connect::Session
 }
 
 /// Sessions that need a thread of their own, when session `n` goes to the target at `target_of[n]`.
 pub(super) fn alone(job: &Job<'_>, target_of: &[usize]) -> u32 {
-    let workload = &job.plan.workload;
-    let several: Vec<bool> =
-        job.targets.iter().map(|aim| leads_several(workload, aim.target.as_ref())).collect();
+    let several: Vec<bool> = job.targets.iter().map(|aim| leads_several(job, aim.target.as_ref())).collect();
     target_of.iter().filter(|at| !several[**at]).count() as u32
 }
 

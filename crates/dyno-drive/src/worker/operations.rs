@@ -108,8 +108,11 @@ impl Worker {
 
     /// Tells once when the operations that the plan asks of each session are done.
     #[inline]
-    pub(crate) fn look_at_ops(&mut self) {
+    pub(crate) fn look_at_ops(&mut self, counts: &mut Counts) {
         if self.ops_wanted.is_some_and(|wanted| self.recorder.window_ops >= wanted) {
+            if self.loads {
+                return self.next_part(counts);
+            }
             self.ops_wanted = None;
             self.shared.note_reached_ops();
         }

@@ -14,7 +14,7 @@ const INSERT_BYTES: usize = 256 * 1024;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     /// `LOAD DATA LOCAL INFILE`.
     File,
     /// `INSERT … VALUES` of several rows.
@@ -23,7 +23,7 @@ pub(super) enum Way {
 
 impl Way {
     /// The faster way that the server allows: with `local_infile` on, files.
-    pub(super) fn choose(connection: &mut Connection) -> Result<Self, TargetError> {
+    pub(crate) fn choose(connection: &mut Connection) -> Result<Self, TargetError> {
         let rows = connection.simple("SELECT @@local_infile")?;
         Ok(if first(&rows, 0) == Some(1) { Self::File } else { Self::Insert })
     }

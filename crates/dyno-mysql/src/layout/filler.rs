@@ -35,7 +35,9 @@ pub(crate) const WORDS: TableWords = TableWords {
     // Rows lie in the order of the primary key.
     key_first: true,
     end: " ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4",
+    unlogged: None,
     analyze: |name| format!("ANALYZE TABLE {name}"),
+    settle: |name| vec![format!("FLUSH TABLES {name} FOR EXPORT"), "UNLOCK TABLES".to_owned()],
 };
 
 fn of(column: ColumnType) -> String {
@@ -79,20 +81,8 @@ pub(crate) fn open<'a>(config: &ConnectConfig) -> Result<(Box<dyn Fill + 'a>, Br
 impl Fill for Filler {
     fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError> {
         let Self { connection, way } = self;
-        let mut written = connection.simple("START TRANSACTION").map(|_| 0);
-        written = written.and_then(|_| match way {
-            Way::File => file(connection, part, rows, cancel),
-            Way::Insert => insert(connection, part, rows, cancel),
-        });
-        written = written.and_then(|bytes| {
-            connection.simple(part.note)?;
-            connection.simple("COMMIT").map(|_| bytes)
-        });
-        if written.is_err() {
-            // Whether or not this arrives, what is not committed is gone.
-            let _ = connection.simple("ROLLBACK");
-        }
-        written.map_err(|error| error.during(&format!("rows cannot be written to {}", part.table)))
+        write(connection, *way, part, rows, cancel)
+            .map_err(|error| error.during(&format!("rows cannot be written to {}", part.table)))
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), TargetError> {
@@ -102,6 +92,31 @@ impl Fill for Filler {
     fn close(self: Box<Self>) {
         self.connection.close();
     }
+}
+
+/// Writes a part and its note as one transaction; how many bytes its rows are.
+pub(crate) fn write(
+    connection: &mut Connection,
+    way: Way,
+    part: &Part<'_>,
+    rows: &mut dyn Rows,
+    cancel: &Cancel,
+) -> Result<u64, TargetError> {
+    let mut written = connection.simple("START TRANSACTION").map_err(TargetError::from).map(|_| 0);
+    written = written.and_then(|_| match way {
+        Way::File => file(connection, part, rows, cancel),
+        Way::Insert => insert(connection, part, rows, cancel),
+    });
+    written = written.and_then(|bytes| {
+        part.note.map_or(Ok(Vec::new()), |note| connection.simple(note))?;
+        connection.simple("COMMIT")?;
+        Ok(bytes)
+    });
+    if written.is_err() {
+        // Whether or not this arrives, what is not committed is gone.
+        let _ = connection.simple("ROLLBACK");
+    }
+    written
 }
 
 fn file(

@@ -45,7 +45,7 @@ pub(super) use spot::spot_check;
 pub(super) use tables::{Shape, tables};
 pub(super) use versions::versions;
 
-use fill::Way;
+pub(super) use fill::Way;
 use meta::Found;
 use session::Loaders;
 

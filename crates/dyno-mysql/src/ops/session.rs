@@ -13,14 +13,16 @@ use super::settings_sql;
 use super::texts::Texts;
 use super::thread;
 use crate::connect::ConnectConfig;
+use crate::layout::{Way, filler::write};
 use crate::own::{self, Sessions, ShareReply, open_books};
-use crate::wire::{Column, Connection, WireError};
+use crate::wire::{Column, Connection, MyError, WireError};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::{Breaker, local};
 use dyno_engine::statement::{no_pipeline, unknown};
+use dyno_engine::tables::no_bulk;
 use dyno_engine::{
-    Answer, Done, Duplex, Interrupter, Op, OpError, Place, Request, Session, SessionSetup, SliceDone, Slices,
-    Statement, TargetError, Value,
+    Answer, Cancel, Done, Duplex, Interrupter, Op, OpError, Place, Request, Session, SessionSetup, SliceDone,
+    Slices, Statement, TargetError, Value,
 };
 use dyno_plan::Connect;
 
@@ -42,6 +44,8 @@ pub struct MySession {
     books: Books,
     /// The server's thread for this connection, where it runs on this machine.
     thread: Option<u32>,
+    /// How rows are written in bulk, where the session is asked to.
+    way: Option<Way>,
 }
 
 /// A request without its values.
@@ -69,6 +73,7 @@ impl MySession {
         let breaker = Arc::new(Breaker::default());
         let mut ready = prepare(config, setup, &breaker)?;
         let mut books = Books::default();
+        let way = setup.bulk.as_ref().map(|_| Way::choose(&mut ready.connection)).transpose()?;
         let thread = open_books_near(&mut ready.connection, &mut books, &sessions, setup)?;
         Ok(Self {
             config: config.clone(),
@@ -81,6 +86,7 @@ impl MySession {
             share: ShareReply::default(),
             books,
             thread,
+            way,
             setup: setup.clone(),
         })
     }
@@ -126,6 +132,7 @@ impl MySession {
             }
             Request::Begin(isolation) => (Asked::Begin, texts.begin(isolation)),
             Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
+            Request::Fill { .. } => return Err(WireError::Undone(no_bulk())),
             Request::Commit => (Asked::Commit, &texts.commit[..]),
             Request::Rollback => (Asked::Rollback, &texts.rollback[..]),
             Request::Edge => {
@@ -173,6 +180,22 @@ impl MySession {
             Asked::Rollback | Asked::Edge => self.books.ended(false),
         }
         Ok(Some(Done { rows, commit_began_ns: None }))
+    }
+
+    /// Writes rows as the server takes them.
+    #[cold]
+    fn fill(&mut self, first: u64, rows: u64) -> Result<Done, Box<OpError>> {
+        let (Some(bulk), Some(way)) = (self.setup.bulk.clone(), self.way) else { return Err(no_bulk()) };
+        let part = bulk.part(first, rows);
+        self.books.begun();
+        let written =
+            write(&mut self.ready.connection, way, &part, bulk.maker().as_mut(), &Cancel::default());
+        if written.is_ok() {
+            self.books.ran(own::Done { operations: 1, beside: 0, rows_read: 0, rows_written: rows });
+        }
+        self.books.ended(written.is_ok());
+        bulk.sent(written.map_err(TargetError::into_op::<MyError>)?);
+        Ok(Done { rows, commit_began_ns: None })
     }
 
     /// Sends `request` and waits for all of its answer.
@@ -251,6 +274,9 @@ impl Session for MySession {
     /// when it is asked for them, and those of a statement are complete before its answer is sent.
     #[inline]
     fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
+        if let Request::Fill { first, rows } = request {
+            return self.fill(first, rows);
+        }
         self.ask_and_wait(request).map_err(WireError::into_op)
     }
 

@@ -27,6 +27,7 @@ fn setup_by(protocol: Protocol, statements: Vec<Statement>) -> SessionSetup {
         protocol,
         connect: dyno_plan::Connect::Session,
         blocks: None,
+        bulk: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     }

@@ -28,9 +28,11 @@ pub(crate) const WORDS: TableWords = TableWords {
     // An index over rows that are there is built many times as fast as one that grows with them.
     key_first: false,
     end: "",
+    unlogged: Some(("", " NOLOGGING")),
     analyze: |name| {
         format!("BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, '{}', CASCADE => TRUE); END;", name.to_uppercase())
     },
+    settle: |_| vec!["ALTER SYSTEM CHECKPOINT".to_owned()],
 };
 
 fn of(column: ColumnType) -> String {
@@ -66,15 +68,8 @@ pub(crate) fn open<'a>(config: &ConnectConfig) -> Result<(Box<dyn Fill + 'a>, Br
 
 impl Fill for Filler {
     fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError> {
-        let connection = &self.0;
-        let written = insert(connection, part, rows, cancel).and_then(|bytes| {
-            connection.run(part.note, &[])?;
-            connection.commit().map(|()| bytes)
-        });
-        written.map_err(|error| {
-            connection.rollback();
-            error.during(&format!("rows cannot be written to {}", part.table))
-        })
+        write(&self.0, part, rows, cancel)
+            .map_err(|error| error.during(&format!("rows cannot be written to {}", part.table)))
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), TargetError> {
@@ -85,6 +80,23 @@ impl Fill for Filler {
     fn close(self: Box<Self>) {
         self.0.close();
     }
+}
+
+/// Writes a part and its note as one transaction; how many bytes its rows are.
+pub(crate) fn write(
+    connection: &Connection,
+    part: &Part<'_>,
+    rows: &mut dyn Rows,
+    cancel: &Cancel,
+) -> Result<u64, TargetError> {
+    let written = insert(connection, part, rows, cancel).and_then(|bytes| {
+        part.note.map_or(Ok(0), |note| connection.run(note, &[]))?;
+        connection.commit().map(|()| bytes)
+    });
+    if written.is_err() {
+        connection.rollback();
+    }
+    written
 }
 
 fn insert(

@@ -13,13 +13,15 @@ use super::statements::setting;
 use crate::connect::ConnectConfig;
 use crate::connection::Connection;
 use crate::error::{OraError, op, target};
+use crate::layout::filler::write;
 use crate::shelter::caught;
 use crate::sql;
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::Breaker;
 use dyno_engine::statement::{no_pipeline, unknown};
+use dyno_engine::tables::no_bulk;
 use dyno_engine::{
-    Answer, Commits, Done, Duplex, ErrorClass, Interrupter, Isolation, LastRow, Op, OpError, Place,
+    Answer, Cancel, Commits, Done, Duplex, ErrorClass, Interrupter, Isolation, LastRow, Op, OpError, Place,
     Refusal as _, Request, Session, SessionSetup, SliceDone, Slices, Statement, StatementId, TargetError,
     Value,
 };
@@ -165,6 +167,16 @@ impl OraSession {
         Ok(Done::default())
     }
 
+    /// Writes rows by arrays of them, and commits.
+    #[cold]
+    fn fill(&self, first: u64, rows: u64) -> Result<Done, Box<OpError>> {
+        let Some(bulk) = &self.setup.bulk else { return Err(no_bulk()) };
+        let part = bulk.part(first, rows);
+        let written = write(&self.connection, &part, bulk.maker().as_mut(), &Cancel::default());
+        bulk.sent(written.map_err(TargetError::into_op::<OraError>)?);
+        Ok(Done { rows, commit_began_ns: None })
+    }
+
     /// Ends the transaction that has begun.
     fn end(
         &mut self,
@@ -271,6 +283,7 @@ impl Session for OraSession {
             Request::Execute(id, values) => self.execute(id, values),
             Request::Begin(isolation) => self.begin(isolation),
             Request::Queue(_) | Request::Flush => Err(no_pipeline()),
+            Request::Fill { first, rows } => self.fill(first, rows),
             Request::Commit => self.end(oracledb::Connection::commit),
             Request::Rollback => self.end(oracledb::Connection::rollback),
             // Nothing to do: a session's statistics are part of V$SYSSTAT when its call has ended. What a call that is under

@@ -18,7 +18,9 @@ pub(crate) const WORDS: TableWords = TableWords {
     // An index over rows that are there is built many times as fast as one that grows with them.
     key_first: false,
     end: "",
+    unlogged: Some(("UNLOGGED ", "")),
     analyze: |name| format!("VACUUM (FREEZE, ANALYZE) {name}"),
+    settle: |_| vec!["CHECKPOINT".to_owned()],
 };
 
 fn of(column: ColumnType) -> String {
@@ -57,7 +59,7 @@ impl Fill for Filler {
         let mut written = connection.simple("BEGIN").map(|_| 0);
         written = written.and_then(|_| copy(connection, part, rows, cancel));
         written = written.and_then(|bytes| {
-            connection.simple(part.note)?;
+            part.note.map_or(Ok(Vec::new()), |note| connection.simple(note))?;
             connection.simple("COMMIT").map(|_| bytes)
         });
         if written.is_err() {
@@ -76,8 +78,8 @@ impl Fill for Filler {
     }
 }
 
-/// Writes rows by one COPY; how many bytes they are.
-fn copy(
+/// Writes rows by one COPY, which is a transaction where none has begun; how many bytes they are.
+pub(crate) fn copy(
     connection: &mut Connection,
     part: &Part<'_>,
     rows: &mut dyn Rows,

@@ -12,15 +12,17 @@ use super::slice::{self, Tails};
 use super::statements::{self, Form, Ready};
 use super::{commit_setting, settings_sql};
 use crate::connect::ConnectConfig;
+use crate::layout::filler::copy;
 use crate::pool::{Member, POOLED_NAME, Pool, Statements, Way};
 use crate::wire::{Breaker, Connection, PgError, Row, WireError, message};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::local;
 use dyno_engine::slices::Call;
 use dyno_engine::statement::no_pipeline;
+use dyno_engine::tables::no_bulk;
 use dyno_engine::{
-    Answer, Blocks, Clock, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place, Refusal as _,
-    Request, Session, SessionSetup, SliceDone, Slices, TargetError, Value,
+    Answer, Blocks, Cancel, Clock, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place,
+    Refusal as _, Request, Session, SessionSetup, SliceDone, Slices, TargetError, Value,
 };
 use dyno_plan::{Connect, Protocol};
 
@@ -186,6 +188,7 @@ impl PgSession {
             Request::Rollback => (Asked::Transaction, self.ready.rollback()),
             Request::Edge => (Asked::Edge, self.ready.edge()),
             Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
+            Request::Fill { .. } => return Err(WireError::Undone(no_bulk())),
         };
         self.asked = asked;
         self.connection.line.send_bytes(bytes)
@@ -248,6 +251,16 @@ impl PgSession {
             }
         };
         Ok(Some(Done { rows, commit_began_ns: answer.ended_ns }))
+    }
+
+    /// Writes rows by a COPY of their own.
+    #[cold]
+    fn fill(&mut self, first: u64, rows: u64) -> Result<Done, Box<OpError>> {
+        let Some(bulk) = self.setup.bulk.clone() else { return Err(no_bulk()) };
+        let part = bulk.part(first, rows);
+        let copied = copy(&mut self.connection, &part, bulk.maker().as_mut(), &Cancel::default());
+        bulk.sent(copied.map_err(TargetError::into_op::<PgError>)?);
+        Ok(Done { rows, commit_began_ns: None })
     }
 
     /// Sends `request` and waits for all of its answer.
@@ -410,6 +423,9 @@ impl Session for PgSession {
     /// window may miss, or have too much, up to that half second of each session at either end; `edge` is an empty Sync.
     #[inline]
     fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
+        if let Request::Fill { first, rows } = request {
+            return self.fill(first, rows);
+        }
         self.ask_and_wait(request).map_err(|error| self.failed(error))
     }
 

@@ -40,6 +40,7 @@ fn session(target: &dyn Target, number: u32, statements: &[Statement]) -> Box<dy
         protocol: dyno_plan::Protocol::Prepared,
         connect: dyno_plan::Connect::Session,
         blocks: None,
+        bulk: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     };

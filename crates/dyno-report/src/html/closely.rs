@@ -13,7 +13,7 @@ use crate::phases;
 use crate::report::Report;
 use crate::seen::Grave;
 use crate::text::clean;
-use crate::{beside, learned, load_profile, profile};
+use crate::{beside, learned, load_profile, loaded, profile};
 
 use super::flame;
 use super::grid::table;
@@ -65,6 +65,10 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             h3 { "Phases" }
             p { "An operation belongs to the phase in which it was due; percentiles are those of its own operations." @for words in phases::words(record) { " " (clean(&words)) "." } }
             (table(&grid, phases::TITLE))
+        }
+        @if let Some(grid) = loaded::loaded(record) {
+            h3 { "Loaded" }
+            (table(&grid, loaded::TITLE))
         }
         @if let Some(grid) = learned::learned(record) {
             h3 { "One transaction" }

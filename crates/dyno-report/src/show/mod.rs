@@ -18,7 +18,7 @@ use crate::grid::Grid;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 use crate::text::{clean, indent, wrap};
-use crate::{beside, calibration_text, learned, load_profile, phases, profile};
+use crate::{beside, calibration_text, learned, load_profile, loaded, phases, profile};
 
 /// A table of the phases of a schedule, and what it does not show; empty where there are none.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
@@ -53,6 +53,10 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         (
             beside::TITLE,
             beside::beside(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),
+        ),
+        (
+            loaded::TITLE,
+            loaded::loaded(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),
         ),
         (
             learned::TITLE,

@@ -8,17 +8,19 @@ mod statements;
 
 use std::sync::Arc;
 
-use rusqlite::ffi;
+use rusqlite::{Connection, ffi};
 
 use super::connect::Link;
 use super::counters::{Counts, Publisher};
 use super::fault::Fault;
 use super::raw;
+use crate::filler::write;
 use crate::shared::Shared;
 use dyno_engine::statement::no_pipeline;
+use dyno_engine::tables::{all_taken, no_bulk};
 use dyno_engine::{
-    Done, Duplex, ErrorClass, Interrupter, OpError, Request, Session, SessionSetup, Slices, TargetError,
-    TargetErrorKind, Value,
+    Cancel, Done, Duplex, ErrorClass, Interrupter, OpError, Request, Session, SessionSetup, Slices,
+    TargetError, TargetErrorKind, Value,
 };
 use dyno_plan::Connect;
 use hooks::Hooks;
@@ -144,6 +146,7 @@ impl SqliteSession {
             Request::Queue(_) | Request::Flush => return Err(no_pipeline()),
             Request::Commit => statements.commit(),
             Request::Rollback => statements.rollback(&link.conn),
+            Request::Fill { first, rows } => return fill(&link.conn, setup, first, rows),
             Request::Edge => {
                 self.publish();
                 self.pulse.edge(self.setup.clock.now_ns());
@@ -152,6 +155,18 @@ impl SqliteSession {
         };
         ended.map(|()| Done::default()).map_err(|fault| fault.into_op())
     }
+}
+
+/// Writes rows of the table that the setup tells of, as one transaction.
+#[cold]
+fn fill(conn: &Connection, setup: &SessionSetup, first: u64, rows: u64) -> Result<Done, Box<OpError>> {
+    let Some(bulk) = &setup.bulk else { return Err(no_bulk()) };
+    let part = bulk.part(first, rows);
+    let written = write(conn, &part, bulk.maker().as_mut(), &Cancel::default());
+    let (taken, bytes) = written.map_err(Fault::into_op)?.unwrap_or_default();
+    all_taken(&part, taken).map_err(|error| OpError::fatal("fill", error.message))?;
+    bulk.sent(bytes);
+    Ok(Done { rows, commit_began_ns: None })
 }
 
 impl Session for SqliteSession {
@@ -173,7 +188,7 @@ impl Session for SqliteSession {
         if let Some(Connected { link, .. }) = &self.connected {
             self.hooks.settle(&link.conn);
         }
-        if matches!(request, Request::Execute(..))
+        if matches!(request, Request::Execute(..) | Request::Fill { .. })
             && self.pulse.beat(done.rows)
             && self.pulse.due(self.setup.clock.now_ns())
         {

@@ -42,6 +42,7 @@ impl Operated {
             protocol: dyno_plan::Protocol::Prepared,
             connect: dyno_plan::Connect::Session,
             blocks: Some(blocks.clone()),
+            bulk: None,
             slices: drive == Drive::Server,
             clock,
         };

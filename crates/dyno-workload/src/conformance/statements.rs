@@ -92,6 +92,7 @@ pub(super) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, 
         protocol,
         connect: dyno_plan::Connect::Session,
         blocks: None,
+        bulk: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     })?;

@@ -58,6 +58,15 @@ impl Actor {
         })
     }
 
+    /// Takes the next part of the table that the workload loads; false where all of it is taken, or it loads none.
+    pub fn take_part(&mut self) -> bool {
+        let part = self.own.bulk.as_ref().and_then(|bulk| bulk.take());
+        if let Some(part) = part {
+            self.state.pipe.part = part;
+        }
+        part.is_some()
+    }
+
     /// The same with its first class being the one at this place among those of all workloads that run beside each other.
     #[must_use]
     pub fn from_class(self, first_class: u8) -> Self {
@@ -122,6 +131,9 @@ impl Actor {
         let Self { own, program, class, state, .. } = self;
         if let (Some(done), Some(asked)) = (last, state.asked.take()) {
             state.done(asked, &program.statements[usize::from(asked.statement)], done.rows);
+        } else if let (Some(done), true) = (last, state.pipe.is_filling) {
+            state.pipe.is_filling = false;
+            state.filled(done.rows);
         }
         if state.outcome.ended != Ended::Open {
             return None;
@@ -141,6 +153,11 @@ impl Actor {
                 Op::Execute(execute) => {
                     state.asked = Some(*execute);
                     return Some(Step::Execute(StatementId(execute.statement)));
+                }
+                Op::Fill => {
+                    state.pipe.is_filling = true;
+                    let (first, rows) = state.pipe.part;
+                    return Some(Step::Fill(first, rows));
                 }
                 Op::Commit { .. } | Op::Sleep(..) if state.must_wait(op) => {
                     state.next -= 1;
@@ -264,6 +281,7 @@ impl Actor {
     pub fn request<T>(&self, step: Step, ask: impl FnOnce(Request<'_>) -> T) -> T {
         let statement = match step {
             Step::Begin(isolation) => return ask(Request::Begin(isolation)),
+            Step::Fill(first, rows) => return ask(Request::Fill { first, rows }),
             Step::Commit => return ask(Request::Commit),
             Step::Rollback => return ask(Request::Rollback),
             Step::Rest(_) => return ask(Request::Edge),

@@ -114,7 +114,14 @@ impl Maker<'_> {
                 &in_order
             }
         };
-        let trips = self.steps(steps, &[])?;
+        let trips = match &self.transaction.fills {
+            None => self.steps(steps, &[])?,
+            // The rows go in as many packets as they fill; nobody waits for an answer between them.
+            Some(_) => {
+                self.code.ops.push(Op::Fill);
+                (1, Some(1))
+            }
+        };
         if !each {
             self.code.ops.push(Op::Commit { ends: true });
         }
@@ -129,10 +136,11 @@ impl Maker<'_> {
         code.round_trips = plus(trips, edges);
         code.piped = self.transaction.pipeline.then(|| self.piped(steps));
         let own = &self.program.statements[usize::from(self.first)..];
-        code.writes = own.iter().any(|statement| statement.writes);
+        let fills = self.transaction.fills.is_some();
+        code.writes = fills || own.iter().any(|statement| statement.writes);
         let plain = |step: &Step| matches!(step, Step::Run { .. } | Step::Set { .. } | Step::Sleep { .. });
         let straight = steps.iter().all(plain);
-        let writing = own.iter().filter(|statement| statement.writes).count() as u64;
+        let writing = own.iter().filter(|statement| statement.writes).count() as u64 + u64::from(fills);
         code.commits = match (straight, each) {
             (true, true) => Some(writing),
             (true, false) => Some(writing.min(1)),

@@ -23,7 +23,7 @@ macro_rules! ready {
 }
 
 /// All of them: one that shows the language, and ready workloads.
-pub const EXAMPLES: [Example; 9] = [
+pub const EXAMPLES: [Example; 10] = [
     Example {
         name: "shop",
         about: "customers, orders, lines and stock; on SQLite, PostgreSQL and MySQL",
@@ -40,6 +40,11 @@ pub const EXAMPLES: [Example; 9] = [
         ],
     },
     ready!("tpcb", "small writing transactions, as pgbench's", "workload.toml", "transfer.sql"),
+    ready!(
+        "bulkload",
+        "a table filled by the engine's own bulk path, with and without indexes",
+        "workload.toml"
+    ),
     ready!("point-select", "one row by its key, as sysbench's oltp_point_select", "workload.toml"),
     ready!(
         "oltp-read-write",

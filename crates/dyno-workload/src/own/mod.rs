@@ -5,7 +5,7 @@
 //! | `fault`, `names`, `table`, `folder` | what users wrote, with the place of everything |
 //! | `sql` | statements and their parameters out of a file of SQL |
 //! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
-//! | `scale`, `tables` | numbers that grow with the scale, and the tables that are described |
+//! | `scale`, `tables`, `bulk` | numbers that grow with the scale, the tables that are described, and the one that transactions load |
 //! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
 //! | `scripts`, `expect`, `read_transaction`, `mixes`, `read`, `workload`, `describe` | the whole, and what can be told of it |
 //! | `state`, `actor` | one session of it |
@@ -16,6 +16,7 @@
 
 mod actor;
 mod assign;
+mod bulk;
 mod compile;
 mod describe;
 mod draws;
@@ -52,6 +53,7 @@ mod value;
 mod workload;
 
 pub use actor::Actor;
+pub use bulk::OwnBulk;
 pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
 pub use fault::Fault;
 pub use inside::is_inside;

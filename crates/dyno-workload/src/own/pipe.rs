@@ -21,6 +21,10 @@ pub(super) struct Pipe {
     unchecked: bool,
     /// Whether the request behind them commits the transaction of the database, or takes it back, if it does either.
     ends: Option<bool>,
+    /// The part of a table that was taken last, its first row and how many, and whether it is under way. What a session seldom needs is
+    /// kept here, out of the way of others.
+    pub(super) part: (u64, u64),
+    pub(super) is_filling: bool,
 }
 
 impl Pipe {

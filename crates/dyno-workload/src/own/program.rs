@@ -109,6 +109,8 @@ pub(super) enum Op {
     /// Draws these slots anew.
     Draw(Box<[u16]>),
     Execute(Execute),
+    /// Writes the part of a table that was taken last.
+    Fill,
     /// Gives a slot another number.
     Set(u16, Expr),
     /// Rests for so many units of so many ns.

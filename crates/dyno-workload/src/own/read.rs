@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::assign::set_real;
+use super::bulk::OwnBulk;
 use super::compile::compile;
 use super::draws::{Names, read};
 use super::fault::Fault;
@@ -18,7 +19,7 @@ use super::scale::{SCALE, SCALE_MAX};
 use super::scripts::{Invariant, invariants, script};
 use super::steps::{Reader, Sql, given};
 use super::table::{self, Table};
-use super::tables;
+use super::tables::{self, Described};
 use super::transaction::Transaction;
 use super::undrawn;
 use super::workload::Own;
@@ -109,7 +110,7 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     let own_scale = top.get("scale").map_or(Ok(1), |scale| scale.whole(1, SCALE_MAX))?;
     let scale = choice.scale.map_or(own_scale, i64::from);
     let seed = top.get("seed").map_or(Ok(SEED), |seed| seed.whole(0, i64::MAX))?;
-    let described = tables::read(folder, table("table")?.as_ref(), scale, seed.unsigned_abs())?;
+    let mut described = tables::read(folder, table("table")?.as_ref(), scale, seed.unsigned_abs())?;
     let draw = table("draw")?;
     undrawn::refuse(draw.as_ref())?;
     let transaction = top.need("transaction", "[transaction.NAME]")?;
@@ -126,7 +127,15 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
         draws = read(folder, draw.as_ref(), &names, scale)?;
     }
     let transactions = transactions(folder, &transaction_table, &Reader { draws: &draws, names: &names })?;
+    for transaction in &transactions {
+        let Some(fills) = &transaction.fills else { continue };
+        if !writes {
+            return Err(fills.table.fault(0, "it loads rows", "write writes = true at the top"));
+        }
+        described.fill_by_runs(&fills.table)?;
+    }
     let transactions = chosen(transactions, top, choice.mix)?;
+    let bulk = bulk(&transactions, &described)?;
     if transactions.iter().all(|transaction| transaction.weight == 0) {
         return Err(no_weight(&transaction, transactions.iter().any(|one| one.rate.is_some())));
     }
@@ -151,6 +160,7 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
         programs,
         scale: scale.unsigned_abs(),
         described,
+        bulk,
         draws,
         names,
         transactions,
@@ -159,6 +169,25 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
         invariants,
         digest: folder.digest(),
     })
+}
+
+/// The table that transactions load, if they do: one of them, and nothing beside it, so that all sessions know what is left.
+fn bulk(transactions: &[Transaction], described: &Described) -> Result<Option<Arc<OwnBulk>>, Fault> {
+    let Some((loading, fills)) =
+        transactions.iter().find_map(|one| one.fills.as_ref().map(|fills| (one, fills)))
+    else {
+        return Ok(None);
+    };
+    if transactions.len() > 1 {
+        let problem = format!("transaction.{} loads a table, and there are others beside it", loading.name);
+        return Err(loading.here.fault(
+            0,
+            problem,
+            "write a mix of this one alone into [mixes], and choose it",
+        ));
+    }
+    let table = described.tables.iter().find(|table| table.name() == &*fills.table.letters);
+    Ok(table.map(|table| Arc::new(OwnBulk::new(table.clone(), fills.part))))
 }
 
 /// The transactions of a part; one that is alone is drawn each time.

@@ -10,12 +10,15 @@ use super::isolation::isolation;
 use super::names::{NAME, is_name, shown};
 use super::steps::{Reader, Step, sql};
 use super::table::{Item, Table};
-use super::transaction::Transaction;
+use super::transaction::{Fills, Transaction};
 
 /// Transactions of a workload at most; classes are numbered in 8 bits.
 const TRANSACTIONS_MAX: usize = 100;
 pub(super) const WEIGHT_MAX: i64 = 1_000_000;
 const RETRIES_MAX: i64 = 1_000;
+/// Rows of one transaction that loads: without being said, and at most.
+const PART_ROWS: i64 = 1_000;
+const PART_ROWS_MAX: i64 = 100_000_000;
 /// Sessions of a transaction with a rate at most.
 const SESSIONS_MAX: i64 = 10_000;
 /// The lowest rate of one and the highest, per second: as of a run.
@@ -67,9 +70,13 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         "expect",
         "pipeline",
         "definitions",
+        "load",
+        "part",
     ])?;
+    let fills = fills(&table)?;
     let statements = table.get("sql").map(|item| sql(folder, &item)).transpose()?;
     let steps = table.get("steps").map(|item| reader.steps(&item, 1)).transpose()?;
+    let steps = if fills.is_some() { Some(Vec::new()) } else { steps };
     if statements.is_none() && steps.is_none() {
         return Err(table.fault("it does nothing", format!("write sql = \"{name}.sql\"")));
     }
@@ -78,7 +85,7 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         (Some(steps), _) => matches!(steps[..], [Step::Run { .. }]),
         (None, sql) => sql.iter().flat_map(Variants::all).all(|sql| sql.pieces.len() == 1),
     };
-    let each = each(&table, is_single)?;
+    let each = fills.is_some() || each(&table, is_single)?;
     let definitions = table.get("definitions").map(|item| definitions(&item, each)).transpose()?;
     let pipeline = table.get("pipeline").map(|item| pipeline(&item, each)).transpose()?.unwrap_or_default();
     let weight = table.get("weight").map_or(Ok(1), |weight| weight.whole(0, WEIGHT_MAX))?.unsigned_abs();
@@ -96,9 +103,29 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         think_ns: table.get("think").map_or(Ok((0, 0)), |think| self::think(&think))?,
         said: table.get("expect").map(|said| expect(&said)).transpose()?.unwrap_or_default(),
         sql: statements,
+        fills,
         steps,
         here: item.here(),
     })
+}
+
+/// What it loads, if that is what it does: nothing else goes with it then.
+fn fills(table: &Table<'_>) -> Result<Option<Fills>, Fault> {
+    let Some(load) = table.get("load") else {
+        return match table.get("part") {
+            None => Ok(None),
+            Some(part) => {
+                Err(part.fault("parts are of a transaction that loads", "write load = \"TABLE\" too"))
+            }
+        };
+    };
+    let others = ["sql", "steps", "rate", "sessions", "isolation", "commit", "think", "pipeline", "expect"];
+    if let Some(other) = others.into_iter().find_map(|key| table.get(key)) {
+        let hint = format!("take out {}, or load", other.own_name());
+        return Err(other.fault("a transaction that loads does nothing else", hint));
+    }
+    let part = table.get("part").map_or(Ok(PART_ROWS), |part| part.whole(1, PART_ROWS_MAX))?;
+    Ok(Some(Fills { table: load.text("the name of a described table")?, part: part.unsigned_abs() }))
 }
 
 /// The rate of a transaction, if it has one of its own, and the sessions that do it.

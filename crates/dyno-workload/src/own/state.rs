@@ -18,6 +18,8 @@ pub enum Step {
     Begin(Isolation),
     /// Execute a statement.
     Execute(StatementId),
+    /// Write so many rows of a table, from the first on.
+    Fill(u64, u64),
     /// Commit the transaction.
     Commit,
     /// Take it back.
@@ -171,7 +173,7 @@ impl State {
                 self.hold.held[usize::from(*slot)] = number.held();
             }
             Op::Begin(_) | Op::Commit { .. } | Op::Rollback | Op::Draw(_) => {}
-            Op::Execute(_) | Op::Sleep(..) => {}
+            Op::Execute(_) | Op::Fill | Op::Sleep(..) => {}
         }
     }
 
@@ -213,6 +215,14 @@ impl State {
         {
             self.outcome.amiss = Some(Amiss { statement: StatementId(execute.statement), wanted, got: rows });
         }
+    }
+
+    /// So many rows are there.
+    #[cold]
+    pub(super) fn filled(&mut self, rows: u64) {
+        self.outcome.effect.rows[Touch::Inserted as usize] += rows;
+        self.outcome.effect.transactions += 1;
+        self.outcome.effect.commits += u64::from(rows > 0);
     }
 
     /// The transaction of the database ends with the request that comes next, which commits it or takes it back.

@@ -34,10 +34,21 @@ pub(super) struct Transaction {
     /// What one does to the database, as far as that is said.
     pub(super) said: BTreeMap<Counter, f64>,
     pub(super) sql: Option<Variants<Sql>>,
+    /// What it loads, in the place of statements.
+    pub(super) fills: Option<Fills>,
     /// Its steps; none are the statements one after the other.
     pub(super) steps: Option<Vec<Step>>,
     /// Where it is written.
     pub(super) here: Text,
+}
+
+/// What a transaction loads.
+#[derive(Debug, Clone)]
+pub(super) struct Fills {
+    /// The table.
+    pub(super) table: Text,
+    /// Rows of one transaction.
+    pub(super) part: u64,
 }
 
 /// A statement with the text that it stands in.

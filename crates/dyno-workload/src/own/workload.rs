@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dyno_engine::{Commits, Dialect, Statement, StatementId, Value};
-use dyno_record::{Class, Expected, OwnWorkload, Pipelined, Share, Touch};
+use dyno_record::{Class, Counter, Expected, OwnWorkload, Pipelined, Share, Touch};
 
+use super::bulk::OwnBulk;
 use super::draws::{Draws, Names};
 use super::fault::{Fault, Text};
 use super::folder::Variants;
@@ -33,6 +34,8 @@ pub struct Own {
     pub(super) scale: u64,
     /// The tables that it describes.
     pub(super) described: Described,
+    /// The one that its transactions load.
+    pub(super) bulk: Option<Arc<OwnBulk>>,
     pub(super) draws: Draws,
     pub(super) names: Names,
     pub(super) transactions: Vec<Transaction>,
@@ -123,6 +126,16 @@ impl Own {
         &self.described.tables
     }
 
+    /// Those of them that a load fills.
+    pub fn loaded_tables(&self) -> impl Iterator<Item = &DescribedTable> {
+        self.tables().iter().filter(|table| !table.is_filled_by_runs())
+    }
+
+    /// The table that its transactions load, where they do.
+    pub fn bulk(&self) -> Option<&Arc<OwnBulk>> {
+        self.bulk.as_ref()
+    }
+
     /// SHA-256 of its files, as far as they were read.
     pub fn digest(&self) -> &str {
         &self.digest
@@ -148,6 +161,7 @@ impl Own {
             pipelined: Vec::new(),
             invariants: Vec::new(),
             expected: Vec::new(),
+            loaded: None,
             share: None,
         }
     }
@@ -183,7 +197,10 @@ impl Own {
         };
         let said = move |(place, one): (usize, &Transaction)| Expected {
             class: self.class_name(one),
-            said: one.said.clone(),
+            said: match &self.bulk {
+                None => one.said.clone(),
+                Some(bulk) => BTreeMap::from([(Counter::RowsWritten, bulk.mean_rows())]),
+            },
             calls: calls(place),
             ..Expected::default()
         };
@@ -204,8 +221,12 @@ impl Own {
             Class {
                 name: self.class_name(transaction),
                 plural: self.class_name(transaction),
-                rows: if writes { Touch::Updated } else { Touch::Read },
-                mixed: writes,
+                rows: match (writes, &self.bulk) {
+                    (_, Some(_)) => Touch::Inserted,
+                    (true, None) => Touch::Updated,
+                    (false, None) => Touch::Read,
+                },
+                mixed: writes && self.bulk.is_none(),
                 // What reads and writes touches rows in two ways, of which a class says one.
                 rows_per_op: code.filter(|code| !code.writes).and_then(|code| code.rows),
                 scans: false,

@@ -10,6 +10,7 @@ mod alone;
 mod asked;
 mod attacks;
 mod awr;
+mod bulkload;
 mod calibrate;
 mod capacity;
 mod check_deep;

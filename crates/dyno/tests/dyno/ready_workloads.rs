@@ -19,9 +19,9 @@ fn desk() -> Desk {
     desk
 }
 
-/// All but the one that only shows the language, which `own_sql` runs.
+/// All but the one that only shows the language, which `own_sql` runs, and the one that loads, of which `bulkload` is.
 fn names() -> impl Iterator<Item = &'static str> {
-    EXAMPLES.iter().map(|example| example.name).filter(|name| *name != "shop")
+    EXAMPLES.iter().map(|example| example.name).filter(|name| !["shop", "bulkload"].contains(name))
 }
 
 fn done(desk: &Desk, command: &str, folder: &str, url: &str, more: &[&str]) -> String {

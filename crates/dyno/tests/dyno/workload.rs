@@ -33,6 +33,7 @@ fn session(target: &dyn Target, statements: Arc<[Statement]>) -> Box<dyn Session
         protocol: dyno_plan::Protocol::Prepared,
         connect: dyno_plan::Connect::Session,
         blocks: None,
+        bulk: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     };

@@ -89,6 +89,7 @@ fn good_records_skip_only_what_cannot_be_checked() {
         "expected",
         "hot",
         "invariants",
+        "loaded",
         "rows_churned",
         "rows_churned_whole",
         "rows_left",

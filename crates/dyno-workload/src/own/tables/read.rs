@@ -7,7 +7,7 @@ use super::column::column_type;
 use super::fit::misfit;
 use super::table::DescribedTable;
 use crate::own::draws::{Draws, Names, null_share, read_columns};
-use crate::own::fault::Fault;
+use crate::own::fault::{Fault, Text};
 use crate::own::folder::Folder;
 use crate::own::names::{NAME, is_name, meant, shown};
 use crate::own::scale::{self, SCALE};
@@ -28,6 +28,26 @@ pub(in crate::own) struct Described {
     pub(in crate::own) tables: Vec<DescribedTable>,
     /// SHA-256 of what they mean, with scale and seed; empty where there are none.
     pub(in crate::own) digest: String,
+}
+
+impl Described {
+    /// Notes that a transaction fills the table of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(in crate::own) fn fill_by_runs(&mut self, name: &Text) -> Result<(), Fault> {
+        if let Some(table) = self.tables.iter_mut().find(|table| table.name == *name.letters) {
+            table.by_runs = true;
+            return Ok(());
+        }
+        let known = self.tables.iter().map(|table| table.name.as_str());
+        let problem = format!("no table {} is described", shown(&name.letters));
+        let hint = match meant(&name.letters, known) {
+            none if none.is_empty() => format!("write [table.{}]", shown(&name.letters)),
+            hint => hint,
+        };
+        Err(name.fault(0, problem, hint))
+    }
 }
 
 /// The tables of `table`.
@@ -57,7 +77,7 @@ pub(in crate::own) fn read(
         if tables.iter().any(|other| other.name.eq_ignore_ascii_case(name)) {
             return Err(item.unknown("there is a table of this name", &[]).hint("give it another name"));
         }
-        let one = one(folder, item, scale, seed)?;
+        let one = one(folder, item, (&items, &tables), scale, seed)?;
         for text in [name.as_bytes(), item.meaning().as_bytes(), &one.draws.shared] {
             note(text);
         }
@@ -67,15 +87,36 @@ pub(in crate::own) fn read(
     Ok(Described { tables, digest })
 }
 
-fn one(folder: &Folder, item: &Item<'_>, scale: i64, seed: u64) -> Result<DescribedTable, Fault> {
+/// Keys of a table.
+const KEYS: [&str; 8] =
+    ["rows", "like", "primary_key", "indexes", "indexed", "logging", "constraints", "columns"];
+
+fn one(
+    folder: &Folder,
+    item: &Item<'_>,
+    before: (&[Item<'_>], &[DescribedTable]),
+    scale: i64,
+    seed: u64,
+) -> Result<DescribedTable, Fault> {
     let name = item.own_name();
     if !is_name(name) {
         return Err(item.unknown("no name for a table", &[]).hint(NAME));
     }
     let table = item.table("[table.NAME]")?;
-    table.only(&["rows", "primary_key", "indexes", "columns"])?;
-    let rows = scale::whole(&table.need("rows", "rows = \"100_000 * scale\"")?, scale, 0, ROWS_MAX)?;
-    let columns_item = table.need("columns", "[table.NAME.columns]")?;
+    table.only(&KEYS)?;
+    let like = table.get("like").map(|like| model(&like, before)).transpose()?;
+    if let (Some(_), Some(own)) = (&like, table.get("columns")) {
+        return Err(
+            own.fault("its columns are those of the table that it is like", "take out like, or these")
+        );
+    }
+    // What it is like is not like another one, so its columns are written there.
+    let of = like.as_ref().map_or(Ok(table.clone()), |(item, _)| item.table("[table.NAME]"))?;
+    let rows = match (table.get("rows"), &like) {
+        (None, Some((_, like))) => like.rows as i64,
+        _ => scale::whole(&table.need("rows", "rows = \"100_000 * scale\"")?, scale, 0, ROWS_MAX)?,
+    };
+    let columns_item = of.need("columns", "[table.NAME.columns]")?;
     let columns_table = columns_item.table("[table.NAME.columns]")?;
     let written = columns_table.items();
     if written.is_empty() || written.len() > COLUMNS_MAX {
@@ -112,8 +153,63 @@ fn one(folder: &Folder, item: &Item<'_>, scale: i64, seed: u64) -> Result<Descri
             list.iter().map(|one| places(one, &columns)).collect::<Result<_, _>>()?
         }
     };
+    let indexed_first = table.get("indexed").map_or(Ok(false), |item| indexed_first(&item))?;
+    let logged = table.get("logging").map_or(Ok(true), |item| item.flag())?;
+    let constraints = table.get("constraints").map_or(Ok(Vec::new()), |item| constraints(&item))?;
     let (rows, name, here) = (rows.unsigned_abs(), name.to_owned(), item.here());
-    Ok(DescribedTable { name, rows, columns, nulls, key, indexes, draws, seed, here })
+    let made_as = like.map_or_else(|| name.clone(), |(_, like)| like.name.clone());
+    let by_runs = false;
+    Ok(DescribedTable {
+        name,
+        rows,
+        columns,
+        nulls,
+        key,
+        indexes,
+        indexed_first,
+        logged,
+        constraints,
+        by_runs,
+        made_as,
+        draws,
+        seed,
+        here,
+    })
+}
+
+/// The table that `like` names, with its item: one before, that has columns of its own.
+fn model<'a, 'b>(
+    like: &Item<'_>,
+    (items, tables): (&'a [Item<'b>], &'a [DescribedTable]),
+) -> Result<(&'a Item<'b>, &'a DescribedTable), Fault> {
+    let name = like.text("the name of a table before this one")?;
+    let found = items.iter().zip(tables).find(|(_, table)| table.name == *name.letters);
+    match found {
+        Some((item, table)) if table.made_as == table.name => Ok((item, table)),
+        Some((_, table)) => {
+            let hint = format!("write like = \"{}\"", table.made_as);
+            Err(name.fault(0, "that table is like another one itself", hint))
+        }
+        None => {
+            let problem = format!("there is no table {} before this one", shown(&name.letters));
+            Err(name.fault(0, problem, meant(&name.letters, tables.iter().map(|table| table.name.as_str()))))
+        }
+    }
+}
+
+/// Whether keys and indexes are there before the rows.
+fn indexed_first(item: &Item<'_>) -> Result<bool, Fault> {
+    match &*item.text("\"before\" or \"behind\"")?.letters {
+        "before" => Ok(true),
+        "behind" => Ok(false),
+        other => Err(item.fault(format!("{:?} is not known", shown(other)), "before or behind (the rows)")),
+    }
+}
+
+/// Constraints, each as it stands in SQL behind the columns.
+fn constraints(item: &Item<'_>) -> Result<Vec<String>, Fault> {
+    let one = |item: &Item<'_>| Ok(item.text("a constraint: \"CHECK (amount >= 0)\"")?.letters.to_string());
+    item.list("a list of constraints: [\"CHECK (amount >= 0)\"]")?.iter().map(one).collect()
 }
 
 /// The type of a column, and its share of NULL.

@@ -43,7 +43,7 @@ impl<'a> RowMaker<'a> {
 
     /// Makes these columns only.
     pub(super) fn of(table: &'a DescribedTable, columns: &[usize]) -> Self {
-        let salt = table.name.bytes().fold(0, |salt, byte| mix(salt ^ u64::from(byte)));
+        let salt = table.made_as.bytes().fold(0, |salt, byte| mix(salt ^ u64::from(byte)));
         let own = mix(mix(table.seed) ^ salt);
         let mut keys = Keys::new(own, 0);
         // Behind the columns come the scale, which is drawn, and the row's number, which is not.

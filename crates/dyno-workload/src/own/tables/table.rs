@@ -1,6 +1,6 @@
 //! A described table.
 
-use dyno_engine::{Column, TableWords};
+use dyno_engine::{Column, NewTable, TableWords};
 
 use crate::own::draws::Draws;
 use crate::own::fault::{Fault, Text};
@@ -16,6 +16,16 @@ pub struct DescribedTable {
     /// Columns of the primary key, and of each further index.
     pub(super) key: Vec<usize>,
     pub(super) indexes: Vec<Vec<usize>>,
+    /// Whether keys and indexes are made before the rows, and grow with them, instead of behind them.
+    pub(super) indexed_first: bool,
+    /// Whether what is written into it is logged.
+    pub(super) logged: bool,
+    /// Constraints, as they stand in SQL.
+    pub(super) constraints: Vec<String>,
+    /// Whether a transaction fills it, so that a load leaves it alone.
+    pub(super) by_runs: bool,
+    /// The name that its rows are made by: that of the table which it is like.
+    pub(super) made_as: String,
     pub(super) draws: Draws,
     pub(super) seed: u64,
     /// Where it is written.
@@ -56,9 +66,42 @@ impl DescribedTable {
         columns.iter().map(|&column| self.columns[column].name.as_str()).collect()
     }
 
+    /// Whether a transaction of the workload fills it, so that a load leaves it alone.
+    pub fn is_filled_by_runs(&self) -> bool {
+        self.by_runs
+    }
+
+    /// Whether keys and indexes are made before the rows.
+    pub fn is_indexed_first(&self) -> bool {
+        self.indexed_first
+    }
+
+    /// Its indexes, the primary key among them.
+    pub fn index_count(&self) -> u32 {
+        self.indexes.len() as u32 + u32::from(!self.key.is_empty())
+    }
+
+    /// Its constraints beside the keys.
+    pub fn constraint_count(&self) -> u32 {
+        self.constraints.len() as u32
+    }
+
+    /// Whether what is written into it is logged.
+    pub fn is_logged(&self) -> bool {
+        self.logged
+    }
+
     /// The statement that makes it.
-    pub fn create(&self, words: &TableWords) -> String {
-        words.create_table(&self.name, &self.columns, &self.names(&self.key))
+    ///
+    /// # Errors
+    /// The engine has no such table.
+    pub fn create(&self, words: &TableWords) -> Result<String, Fault> {
+        let Self { name, columns, constraints, logged, .. } = self;
+        let key = &self.names(&self.key);
+        words.create_table(&NewTable { name, columns, key, constraints, logged: *logged }).ok_or_else(|| {
+            let hint = "leave logging = false out, or load a table that is logged";
+            self.fault("this engine has no table of which no log is written", hint)
+        })
     }
 
     /// What is made behind its rows: the primary key, where the engine makes it so, and the indexes.

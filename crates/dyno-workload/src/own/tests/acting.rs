@@ -21,7 +21,7 @@ fn words(request: Request<'_>) -> String {
         Request::Commit => "commit".to_owned(),
         Request::Rollback => "rollback".to_owned(),
         Request::Edge => "edge".to_owned(),
-        Request::Queue(_) | Request::Flush => panic!("nothing is sent together here"),
+        Request::Queue(_) | Request::Flush | Request::Fill { .. } => panic!("{request:?}"),
         Request::Execute(statement, values) => {
             let one = |value: &Value<'_>| match value {
                 Value::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
@@ -340,7 +340,7 @@ fn sent(actor: &mut Actor) -> String {
                 Request::Commit => "commit".to_owned(),
                 Request::Rollback => "rollback".to_owned(),
                 Request::Flush => "flush".to_owned(),
-                Request::Queue(_) | Request::Edge => panic!("{request:?}"),
+                Request::Queue(_) | Request::Edge | Request::Fill { .. } => panic!("{request:?}"),
             };
             said.push_str(&word);
             said.push(if is_kept { ' ' } else { ';' });

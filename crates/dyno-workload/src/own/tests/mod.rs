@@ -5,6 +5,7 @@ mod broken;
 mod described;
 mod drawn;
 mod faults;
+mod loading;
 mod pgbench;
 mod rated;
 mod ready;

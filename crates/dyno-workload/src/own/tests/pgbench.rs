@@ -62,7 +62,9 @@ fn asked(actor: &mut Actor) -> Vec<String> {
                     let values: Vec<String> = values.iter().map(words).collect();
                     format!("{}({})", statement.0, values.join(","))
                 }
-                Request::Edge | Request::Queue(_) | Request::Flush => "edge".to_owned(),
+                Request::Edge | Request::Queue(_) | Request::Flush | Request::Fill { .. } => {
+                    "edge".to_owned()
+                }
             })),
         }
         last = Some(Done { rows: 1, commit_began_ns: None });

@@ -1,0 +1,137 @@
+//! What a run has loaded: how fast, how large, and how long until it was on the disk.
+
+use dyno_analyze::number::{ABSENT, bytes, count, figure, fixed};
+use dyno_record::{Loaded, Metric, RunRecord};
+
+use crate::grid::{Cell, Grid, Head};
+use crate::style::Style;
+use crate::table::Table;
+
+/// What it is.
+pub(crate) const TITLE: &str = "what was loaded";
+
+/// A line for each figure of a load, with what it is of; nothing where the run loads no table.
+pub(crate) fn loaded(record: &RunRecord) -> Option<Grid> {
+    let loaded = record.workload.as_ref()?.loaded.as_deref()?;
+    let mut grid = Grid::new(vec![Head::text("of the load"), Head::figures("figure", ""), Head::text("")]);
+    let mut line = |what: &str, value: String, words: String| {
+        grid.row(vec![Cell::text(what), Cell::text(&value), Cell::text(&words)]);
+    };
+    let metric = |name: &str| match record.metrics.get(name) {
+        Some(Metric::Value { value, .. }) => Ok(*value),
+        Some(Metric::Absent { absent }) => Err(absent.clone()),
+        None => Err(String::new()),
+    };
+    line("rows", count(loaded.rows), into(loaded));
+    line(
+        "loaders",
+        count(record.sessions().into()),
+        format!("{} rows in a transaction", count(loaded.part_rows)),
+    );
+    line("time", format!("{} s", fixed(loaded.seconds, 3)), "from the first row to the last".to_owned());
+    for (what, name, unit) in [("rate", "load_rows_per_s", "rows/s"), ("", "load_mb_per_s", "MB/s")] {
+        if let Ok(value) = metric(name) {
+            line(what, format!("{} {unit}", figure(value)), String::new());
+        }
+    }
+    let redo = metric("load_redo_bytes_per_row");
+    let of_row = loaded.bytes.checked_div(loaded.rows).unwrap_or(0);
+    line(
+        "redo of a row",
+        redo.as_ref().map_or_else(|_| ABSENT.to_owned(), |redo| bytes(redo.round() as u64)),
+        match redo {
+            Ok(_) => format!("a row is {} on its way in", bytes(of_row)),
+            Err(why) => why,
+        },
+    );
+    if loaded.indexes.1 > 0 {
+        let (value, words) =
+            seconds(&loaded.indexed_s, &format!("{} made behind the rows", indexes(loaded.indexes.1)));
+        line("indexes", value, words);
+    }
+    let (value, words) = seconds(&loaded.durable_s, &loaded.durable_by);
+    line("until durable", value, words);
+    if let Ok(value) = metric("load_durable_rows_per_s") {
+        line("", format!("{} rows/s", figure(value)), "until then".to_owned());
+    }
+    Some(grid)
+}
+
+/// The same as text.
+pub fn loaded_text(record: &RunRecord, style: &Style) -> String {
+    loaded(record).map_or_else(String::new, |grid| Table::from(&grid).render(style))
+}
+
+/// Seconds, and what they are of; or why there are none.
+fn seconds(took: &Result<f64, String>, of: &str) -> (String, String) {
+    match took {
+        Ok(seconds) => (format!("{} s", fixed(*seconds, 3)), of.to_owned()),
+        Err(why) => (ABSENT.to_owned(), why.clone()),
+    }
+}
+
+fn indexes(number: u32) -> String {
+    format!("{number} {}", if number == 1 { "index" } else { "indexes" })
+}
+
+/// What the rows went into.
+fn into(loaded: &Loaded) -> String {
+    let Loaded { table, indexes: (before, _), constraints, logged, .. } = loaded;
+    let mut words = vec![format!("into {table}")];
+    words.push(match before {
+        0 => "without indexes".to_owned(),
+        number => format!("with {}", indexes(*number)),
+    });
+    if *constraints > 0 {
+        words.push(format!("{constraints} constraints"));
+    }
+    if !logged {
+        words.push("without a log".to_owned());
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::fixture;
+    use dyno_record::{OwnWorkload, Unit};
+
+    use super::*;
+
+    #[test]
+    fn a_load_says_what_it_was_and_what_is_not_known() {
+        let mut record = fixture::postgres();
+        assert!(loaded(&record).is_none());
+        let load = Loaded {
+            table: "t".into(),
+            wanted: 90_000,
+            part_rows: 1_000,
+            rows: 90_000,
+            bytes: 9_000_000,
+            seconds: 1.5,
+            indexes: (0, 2),
+            constraints: 1,
+            logged: false,
+            indexed_s: Ok(0.25),
+            durable_by: "CHECKPOINT".into(),
+            durable_s: Err("no log of it was written".into()),
+            counted: Ok(90_000),
+            wrong: Vec::new(),
+        };
+        record.workload = Some(OwnWorkload { loaded: Some(Box::new(load)), ..OwnWorkload::default() });
+        record
+            .metrics
+            .insert("load_rows_per_s".into(), Metric::Value { value: 60_000.0, unit: Unit::RowsPerSecond });
+        let grid = loaded(&record).unwrap();
+        let text: Vec<String> = grid
+            .rows
+            .iter()
+            .map(|(_, cells)| cells.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>().join("|"))
+            .collect();
+        assert_eq!(text[0], "rows|90,000|into t, without indexes, 1 constraints, without a log");
+        assert_eq!(text[2], "time|1.500 s|from the first row to the last");
+        assert_eq!(text[3], "rate|60,000 rows/s|");
+        assert_eq!(text[5], "indexes|0.250 s|2 indexes made behind the rows");
+        assert_eq!(text[6], format!("until durable|{ABSENT}|no log of it was written"));
+    }
+}

@@ -1,0 +1,78 @@
+//! A table that transactions load part by part, shared by all sessions of a run.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dyno_engine::{Bulk, Column, Rows};
+
+use super::tables::DescribedTable;
+
+/// What is loaded, and how far it has come.
+#[derive(Debug)]
+pub struct OwnBulk {
+    table: DescribedTable,
+    part: u64,
+    /// The next row that nobody has taken, from 1.
+    next: AtomicU64,
+    /// Bytes of content that are there.
+    bytes: AtomicU64,
+}
+
+impl OwnBulk {
+    /// Of `table`, in parts of so many rows.
+    pub(super) fn new(table: DescribedTable, part: u64) -> Self {
+        Self { table, part, next: AtomicU64::new(1), bytes: AtomicU64::new(0) }
+    }
+
+    /// The table.
+    pub fn described(&self) -> &DescribedTable {
+        &self.table
+    }
+
+    /// Rows of one transaction.
+    pub fn part_rows(&self) -> u64 {
+        self.part
+    }
+
+    /// Begins anew: nothing is taken.
+    pub fn begin(&self) {
+        self.next.store(1, Ordering::Release);
+        self.bytes.store(0, Ordering::Release);
+    }
+
+    /// Bytes of content that sessions have written, as they went to the server.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Acquire)
+    }
+
+    /// Takes the next part: its first row, and how many.
+    pub(super) fn take(&self) -> Option<(u64, u64)> {
+        let rows = self.table.rows();
+        let next = |first: u64| (first <= rows).then(|| first + self.part);
+        let first = self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).ok()?;
+        Some((first, self.part.min(rows + 1 - first)))
+    }
+
+    /// Rows of one transaction on average.
+    pub(super) fn mean_rows(&self) -> f64 {
+        let rows = self.table.rows();
+        rows as f64 / rows.div_ceil(self.part).max(1) as f64
+    }
+}
+
+impl Bulk for OwnBulk {
+    fn table(&self) -> &str {
+        self.table.name()
+    }
+
+    fn columns(&self) -> &[Column] {
+        self.table.columns()
+    }
+
+    fn maker(&self) -> Box<dyn Rows + '_> {
+        Box::new(self.table.row_maker())
+    }
+
+    fn sent(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::AcqRel);
+    }
+}
