@@ -91,6 +91,8 @@ fn op_stats(count: u64, rows: u64, service_us: u64) -> OpStats {
         before: 0.0,
         rows,
         rows_before: 0.0,
+        rolled_back: 0,
+        tallied: 0,
         response_us: service.clone(),
         service_us: service,
         untimed: None,

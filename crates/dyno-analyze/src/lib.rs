@@ -40,6 +40,7 @@ pub mod steady;
 pub mod totals;
 pub mod trend;
 pub mod whose;
+pub mod yardstick;
 
 pub use answer::{Answer, Answers, Tone, answer};
 pub use audit::{audit, check_names, judge};

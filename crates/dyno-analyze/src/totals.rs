@@ -117,6 +117,8 @@ fn sum_of_class(class: &str, parts: &[RunRecord]) -> OpStats {
         before: each.iter().map(|ops| ops.before).sum(),
         rows: each.iter().map(|ops| ops.rows).sum(),
         rows_before: each.iter().map(|ops| ops.rows_before).sum(),
+        rolled_back: each.iter().map(|ops| ops.rolled_back).sum(),
+        tallied: each.iter().map(|ops| ops.tallied).sum(),
         service_us: merged(each.iter().map(|ops| &ops.service_us)),
         response_us: merged(each.iter().map(|ops| &ops.response_us)),
         untimed: each.iter().find_map(|ops| ops.untimed.clone()),

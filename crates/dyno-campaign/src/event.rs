@@ -215,6 +215,10 @@ pub struct SetUp {
     pub statements: usize,
     /// Seconds that this took.
     pub seconds: f64,
+    /// Conditions of the workload that hold of what was loaded.
+    pub conditions: usize,
+    /// Seconds that it took to ask for them.
+    pub conditions_s: f64,
 }
 
 /// About a proof.

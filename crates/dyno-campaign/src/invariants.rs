@@ -1,11 +1,11 @@
-//! What must be the same before and after each run of a user's own workload.
+//! What must hold of the data of a user's own workload: behind a load, and behind each run.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use dyno_engine::{Cancel, Row, TargetError, TargetErrorKind, patience};
+use dyno_engine::{Cancel, Row, Target, TargetError, TargetErrorKind, patience};
 use dyno_record::Invariant;
-use dyno_workload::own::{Own, Single};
+use dyno_workload::own::{After, Own, Single};
 
 use crate::error::Error;
 use crate::event::Event;
@@ -24,7 +24,16 @@ const NOT_YET: &str = "nobody has asked after the run, which is stored first";
 /// A question by its name, and the answer.
 type Answer = (String, Result<String, TargetError>);
 
-/// What the invariants of each workload are before a run; those of workloads with the same data stand with the first.
+/// Asks a target for invariants.
+#[derive(Clone, Copy)]
+struct Asking<'a> {
+    lead: &'a Lead<'a>,
+    limit: Duration,
+    cancel: &'a Cancel,
+}
+
+/// What the invariants of each workload are before a run; those of workloads with the same data stand with the first. What has to be something certain is asked
+/// behind the run only.
 ///
 /// # Errors
 /// One cannot be told: nothing could be held against it.
@@ -33,15 +42,24 @@ pub(crate) fn before(
     targets: &Targets,
     owns: &[Arc<Own>],
 ) -> Result<Vec<Vec<Invariant>>, Error> {
-    let known = |(name, answer): Answer| {
-        let after = Err(NOT_YET.to_owned());
-        Ok(Invariant { name, before: answer?, after })
+    let asking = Asking { lead, limit: INVARIANT_MAX, cancel: &lead.cancel };
+    let of_target = |reached: &Reached, singles: &[Single]| {
+        let open: Vec<&Single> = singles.iter().filter(|single| single.is.is_none()).collect();
+        let mut answers = asking.ask(&reached.target, &open).into_iter();
+        let known = |single: &Single| {
+            let before = match single.is {
+                Some(_) => None,
+                None => answers.next().transpose()?,
+            };
+            let name = label(targets, reached, single);
+            Ok(Invariant { name, is: single.is.clone(), before, after: Err(NOT_YET.to_owned()) })
+        };
+        singles.iter().map(known).collect::<Result<Vec<_>, TargetError>>()
     };
-    let all = ask(lead, targets, owns, INVARIANT_MAX, &lead.cancel)?;
-    all.into_iter().map(|answers| answers.into_iter().map(known).collect()).collect()
+    of_each(targets, owns, |reached, singles| of_target(reached, singles).map_err(Error::from))
 }
 
-/// Asks for them again, after a run whose record is safe. Whoever stops the run while this goes on does not wait for it.
+/// Asks for them again, after a run whose record is safe; how long that took. Whoever stops the run while this goes on does not wait for it.
 ///
 /// # Errors
 /// The workload has no SQL for a target.
@@ -50,55 +68,70 @@ pub(crate) fn after(
     targets: &Targets,
     owns: &[Arc<Own>],
     invariants: &mut [Vec<Invariant>],
-) -> Result<(), Error> {
-    let answers = match lead.cancel.is_cancelled() {
-        true => ask(lead, targets, owns, STOPPED_MAX, &Cancel::default())?,
-        false => ask(lead, targets, owns, INVARIANT_MAX, &lead.cancel)?,
+) -> Result<Duration, Error> {
+    let began = Instant::now();
+    let never = Cancel::default();
+    let asking = match lead.cancel.is_cancelled() {
+        true => Asking { lead, limit: STOPPED_MAX, cancel: &never },
+        false => Asking { lead, limit: INVARIANT_MAX, cancel: &lead.cancel },
     };
+    let answers = of_each(targets, owns, |reached, singles| {
+        let answers = asking.ask(&reached.target, &singles.iter().collect::<Vec<_>>());
+        Ok(answers.into_iter().map(|answer| (String::new(), answer)).collect::<Vec<Answer>>())
+    })?;
     for (invariant, (_, answer)) in invariants.iter_mut().flatten().zip(answers.into_iter().flatten()) {
         invariant.after = answer.map_err(|error| error.to_string());
     }
-    Ok(())
+    Ok(began.elapsed())
 }
 
-fn ask(
-    lead: &Lead<'_>,
-    targets: &Targets,
-    owns: &[Arc<Own>],
-    limit: Duration,
-    cancel: &Cancel,
-) -> Result<Vec<Vec<Answer>>, Error> {
-    let asked: Vec<&Arc<Own>> = own::of_data(owns).collect();
-    let one = |own: &Arc<Own>| match asked.iter().any(|asked| Arc::ptr_eq(asked, own)) {
-        true => ask_own(lead, targets, own, limit, cancel),
-        false => Ok(Vec::new()),
-    };
-    owns.iter().map(one).collect()
-}
-
-fn ask_own(
-    lead: &Lead<'_>,
-    targets: &Targets,
-    own: &Own,
-    limit: Duration,
-    cancel: &Cancel,
-) -> Result<Vec<Answer>, Error> {
-    let mut all = Vec::new();
-    for reached in targets.holders()? {
-        let invariants = own.invariants(reached.target.engine()).map_err(|fault| misfit(&fault))?;
-        if !invariants.is_empty() {
-            lead.tell(Event::AskingInvariants);
-        }
-        for single in invariants {
-            let label = match targets.is_several() {
-                true => format!("{} of {}", single.name, reached.target.url()),
-                false => single.name.clone(),
-            };
-            let answer = ask_one(reached, &single.sql, limit, cancel);
-            all.push((label, answer.map_err(|error| told(&single, error))));
+/// Holds what was loaded against what has to hold of it; how many conditions there are.
+///
+/// # Errors
+/// One does not hold, or cannot be asked for.
+pub(crate) fn of_load(lead: &Lead<'_>, target: &Arc<dyn Target>, own: &Own) -> Result<usize, TargetError> {
+    let singles = own.invariants(target.engine(), After::Load).map_err(|fault| misfit(&fault))?;
+    let asking = Asking { lead, limit: INVARIANT_MAX, cancel: &lead.cancel };
+    let answers = asking.ask(target, &singles.iter().collect::<Vec<_>>());
+    for (single, answer) in singles.iter().zip(answers) {
+        let (answer, is) = (answer?, single.is.as_deref().unwrap_or_default());
+        if answer != is {
+            let problem = format!("{} is {answer}, and has to be {is}", single.name);
+            let message = single.fault(problem, "").to_string();
+            return Err(TargetError::new(TargetErrorKind::Data, message)
+                .hint("the load is not what was described: `dyno load --replace` loads it anew"));
         }
     }
+    Ok(singles.len())
+}
+
+/// What `of` makes of the invariants of each workload on each target that has data of its own.
+fn of_each<T>(
+    targets: &Targets,
+    owns: &[Arc<Own>],
+    mut of: impl FnMut(&Reached, &[Single]) -> Result<Vec<T>, Error>,
+) -> Result<Vec<Vec<T>>, Error> {
+    let asked: Vec<&Arc<Own>> = own::of_data(owns).collect();
+    let mut all = Vec::new();
+    for own in owns {
+        let mut of_own = Vec::new();
+        if asked.iter().any(|asked| Arc::ptr_eq(asked, own)) {
+            for reached in targets.holders()? {
+                let singles = own.invariants(reached.target.engine(), After::Run);
+                of_own.extend(of(reached, &singles.map_err(|fault| misfit(&fault))?)?);
+            }
+        }
+        all.push(of_own);
+    }
     Ok(all)
+}
+
+/// The name of an invariant, of several targets with its target.
+fn label(targets: &Targets, reached: &Reached, single: &Single) -> String {
+    match targets.is_several() {
+        true => format!("{} of {}", single.name, reached.target.url()),
+        false => single.name.clone(),
+    }
 }
 
 /// The error with the place of the SQL, where it is one of that.
@@ -109,19 +142,49 @@ fn told(single: &Single, error: TargetError) -> TargetError {
     }
 }
 
-fn ask_one(reached: &Reached, sql: &str, limit: Duration, cancel: &Cancel) -> Result<String, TargetError> {
-    let (target, sql) = (Arc::clone(&reached.target), sql.to_owned());
-    patience::within(limit, cancel, "asking for an invariant", move || {
-        let mut answer = String::new();
-        target.script(&[&sql], &mut |rows| {
-            answer = words(&rows);
-            Ok(())
-        })?;
-        match answer.is_empty() {
-            true => Err(TargetError::new(TargetErrorKind::Data, "the invariant has no row")),
-            false => Ok(answer),
+impl Asking<'_> {
+    /// Asks for all of `singles` in one snapshot; behind one that fails those that stand behind it are not known either.
+    fn ask(&self, target: &Arc<dyn Target>, singles: &[&Single]) -> Vec<Result<String, TargetError>> {
+        if singles.is_empty() {
+            return Vec::new();
         }
-    })
+        self.lead.tell(Event::AskingInvariants);
+        let snapshot = target.dialect().snapshot;
+        let own = singles.iter().map(|single| single.sql.as_str());
+        let all: Vec<String> =
+            snapshot.iter().copied().chain(own).chain(["COMMIT"]).map(str::to_owned).collect();
+        let (connection, first) = (Arc::clone(target), snapshot.len());
+        let (sender, answers) = std::sync::mpsc::channel();
+        let done = patience::within(self.limit, self.cancel, "asking for invariants", move || {
+            let mut number = 0;
+            let texts: Vec<&str> = all.iter().map(String::as_str).collect();
+            connection.script(&texts, &mut |rows| {
+                if (first..texts.len() - 1).contains(&number) {
+                    // Whoever has asked may have gone.
+                    let _ = sender.send(words(&rows));
+                }
+                number += 1;
+                Ok(())
+            })
+        });
+        let answers: Vec<String> = answers.try_iter().collect();
+        let no_row = || TargetError::new(TargetErrorKind::Data, "the invariant has no row");
+        let one = |(place, single): (usize, &&Single)| match answers.get(place) {
+            Some(answer) if answer.is_empty() => Err(told(single, no_row())),
+            Some(answer) => Ok(answer.clone()),
+            None => Err(match &done {
+                Err(error) if place == answers.len() => told(single, copy(error)),
+                Err(error) => copy(error),
+                Ok(()) => told(single, no_row()),
+            }),
+        };
+        singles.iter().enumerate().map(one).collect()
+    }
+}
+
+/// The same error for another invariant.
+fn copy(error: &TargetError) -> TargetError {
+    TargetError::new(error.kind, error.to_string())
 }
 
 /// Rows as one text: columns apart by a comma, rows by a semicolon.

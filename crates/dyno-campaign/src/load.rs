@@ -1,5 +1,6 @@
 //! Creates, fills and verifies the data.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use dyno_engine::{LoadOptions, LoadReport, Progress, Target, TargetError, TargetErrorKind, Work};
@@ -11,7 +12,7 @@ use crate::error::Error;
 use crate::event::{Event, LoadEvent, SetUp};
 use crate::lead::Lead;
 use crate::targets::Targets;
-use crate::{data, own, own_data};
+use crate::{data, invariants, own, own_data};
 
 /// A target that is loaded.
 #[derive(Debug, Clone)]
@@ -53,7 +54,7 @@ pub fn load(lead: &Lead<'_>, plan: &Plan, replace: bool) -> Result<Vec<Loaded>, 
         }
         let parallel = plan.data.load_parallel;
         for own in own::of_data(&owns) {
-            let done = holder.named(load_own(lead, target, own, parallel, replace))?;
+            let done = holder.named(load_own(lead, &holder.target, own, parallel, replace))?;
             all.push(Loaded { url: url.clone(), done });
         }
         if owns.is_empty() {
@@ -71,13 +72,18 @@ pub fn load(lead: &Lead<'_>, plan: &Plan, replace: bool) -> Result<Vec<Loaded>, 
 /// Sets a workload of the user's own up.
 fn load_own(
     lead: &Lead<'_>,
-    target: &dyn Target,
+    target: &Arc<dyn Target>,
     own: &Own,
     parallel: u32,
     replace: bool,
 ) -> Result<Done, TargetError> {
     let replace = if replace { Replace::All } else { Replace::Nothing };
-    let done = set_up(lead, target, own, parallel, replace)?;
+    let mut done = set_up(lead, target.as_ref(), own, parallel, replace)?;
+    if !done.already {
+        let began = Instant::now();
+        done.conditions = invariants::of_load(lead, target, own)?;
+        done.conditions_s = began.elapsed().as_secs_f64();
+    }
     lead.tell(Event::Load(LoadEvent::SetUp(done.clone())));
     Ok(Done::SetUp(done))
 }

@@ -83,8 +83,9 @@ impl Ready<'_> {
     ) -> Result<RunRecord, Error> {
         // Before anything else is asked: how long what was loaded takes to be on the disk is the question.
         bulk::after(self.lead, &self.targets, owns, &mut measured)?;
-        invariants::after(self.lead, &self.targets, owns, &mut asked)?;
+        let took = invariants::after(self.lead, &self.targets, owns, &mut asked)?;
         for (facts, asked) in measured.workloads_mut().zip(asked) {
+            facts.invariants_s = (!asked.is_empty()).then_some(took.as_secs_f64());
             facts.invariants = asked;
         }
         dyno_analyze::judge(&mut measured);

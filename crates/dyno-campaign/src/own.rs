@@ -79,6 +79,7 @@ pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> 
         let given = [
             ("scale", workload.scale.is_some()),
             ("mix", workload.mix.is_some()),
+            ("options", !workload.options.is_empty()),
             ("beside", !workload.beside.is_empty()),
         ];
         return match given.into_iter().find(|(_, is_given)| *is_given) {
@@ -122,7 +123,10 @@ pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> 
 }
 
 fn read_part(plan: &Plan, side: &Side<'_>, part: Part<'_>, engines: Engines) -> Result<Own, Error> {
-    let choice = Choice { scale: plan.workload.scale, mix: side.mix, part };
+    let workload = &plan.workload;
+    let is_first = side.folder == workload.folder.as_deref();
+    let options = if is_first { &workload.options[..] } else { &[] };
+    let choice = Choice { scale: workload.scale, mix: side.mix, options, part };
     read(Path::new(side.folder.unwrap_or_default()), choice, engines)
 }
 

@@ -96,7 +96,8 @@ impl<'a> Ready<'a> {
         let (new, old) = (&plan.workload, &self.plan.workload);
         let other_folder = (&new.folder, &new.beside) != (&old.folder, &old.beside);
         let other_scale = new.scale != old.scale;
-        let other_mix = (&new.mix, &new.beside_mix) != (&old.mix, &old.beside_mix);
+        let other_mix =
+            (&new.mix, &new.options, &new.beside_mix) != (&old.mix, &old.options, &old.beside_mix);
         if other_folder || other_scale || other_mix {
             self.owns = own::of(&plan, self.lead.engines.specs)?;
             if same_target {

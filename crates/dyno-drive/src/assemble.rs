@@ -124,7 +124,8 @@ fn own_workload(job: &Job<'_>, own: &Own) -> OwnWorkload {
         true => job.targets.first().map_or_else(Vec::new, |aim| own.pipelined(aim.target.engine())),
         false => Vec::new(),
     };
-    OwnWorkload { pipelined, ..own.facts() }
+    let engine = job.targets.first().map_or("", |aim| aim.target.engine());
+    OwnWorkload { pipelined, transactions: own.transaction_facts(engine), ..own.facts() }
 }
 
 fn target_facts(aim: &Aim) -> TargetFacts {

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use dyno_engine::{Op, Place as Schema};
 use dyno_workload::pace::Schedule;
-use dyno_workload::{ClassId, Task};
+use dyno_workload::{ClassId, Effect, Task};
 
 use crate::interval::{Interval, UnderWay};
 use crate::phased::{Passed, part_of};
@@ -96,13 +96,15 @@ impl Counts {
         place: Place,
         class: ClassId,
         timing: Timing,
-        (rows, busy_ns): (u64, u64),
+        (effect, busy_ns): (&Effect, u64),
         open_loop: bool,
     ) {
         let response_ns = timing.ended_ns - timing.due_ns;
         let totals = self.totals(place, class);
         totals.count += 1;
-        totals.rows += rows;
+        totals.rows += effect.all_rows();
+        totals.rolled_back += u64::from(effect.rolled_back);
+        totals.tallied += u64::from(effect.tallied);
         totals.time(timing.ended_ns - timing.began_ns);
         if open_loop {
             totals.response.get_or_insert_with(Tally::precise).record(response_ns);

@@ -240,17 +240,17 @@ impl Recorder {
     pub(crate) fn done(&mut self, counts: &mut Counts, class: ClassId, timing: Timing, effect: Effect) {
         self.life.count_op(class, &effect);
         if self.counting {
-            self.count(counts, class, timing, effect.all_rows());
+            self.count(counts, class, timing, &effect);
         } else {
             self.last = Some(Last::Op { class, timing, effect, commit: None, task: None });
         }
     }
 
     #[inline]
-    fn count(&mut self, counts: &mut Counts, class: ClassId, timing: Timing, rows: u64) {
+    fn count(&mut self, counts: &mut Counts, class: ClassId, timing: Timing, effect: &Effect) {
         let busy_ns = timing.ended_ns - timing.began_ns.max(self.origin_ns);
         self.window_ops += 1;
-        counts.op(self.place, class, timing, (rows, busy_ns), self.open_loop);
+        counts.op(self.place, class, timing, (effect, busy_ns), self.open_loop);
         self.note_end(counts, timing.ended_ns);
     }
 

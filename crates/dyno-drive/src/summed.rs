@@ -96,6 +96,8 @@ struct Summed {
     count: u64,
     errors: u64,
     rows: u64,
+    rolled_back: u64,
+    tallied: u64,
     before: (f64, f64),
     service: Histogram,
     response: Histogram,
@@ -112,6 +114,8 @@ impl Summed {
             sum.count += one.count;
             sum.errors += one.errors;
             sum.rows += one.rows;
+            sum.rolled_back += one.rolled_back;
+            sum.tallied += one.tallied;
             sum.before = (sum.before.0 + one.before.0, sum.before.1 + one.before.1);
             one.service.add_to(&mut sum.service);
             one.response.add_to(&mut sum.response);
@@ -124,6 +128,8 @@ impl Summed {
         self.count += other.count;
         self.errors += other.errors;
         self.rows += other.rows;
+        self.rolled_back += other.rolled_back;
+        self.tallied += other.tallied;
         self.before = (self.before.0 + other.before.0, self.before.1 + other.before.1);
         self.service.merge(&other.service);
         self.response.merge(if is_open { &other.response } else { &other.service });
@@ -140,6 +146,8 @@ impl Summed {
             before: self.before.0,
             rows: self.rows,
             rows_before: self.before.1,
+            rolled_back: self.rolled_back,
+            tallied: self.tallied,
             service_us,
             response_us,
             untimed: None,

@@ -25,6 +25,8 @@ pub(crate) struct ClassResult {
     pub(crate) count: u64,
     pub(crate) errors: u64,
     pub(crate) rows: u64,
+    pub(crate) rolled_back: u64,
+    pub(crate) tallied: u64,
     /// Three significant digits each.
     pub(crate) service: Packed,
     pub(crate) response: Packed,
@@ -39,6 +41,8 @@ impl ClassResult {
         self.count += other.count;
         self.errors += other.errors;
         self.rows += other.rows;
+        self.rolled_back += other.rolled_back;
+        self.tallied += other.tallied;
         self.service.add(&other.service);
         self.response.add(&other.response);
         self.before = (self.before.0 + other.before.0, self.before.1 + other.before.1);

@@ -9,6 +9,8 @@ pub struct Dialect {
     pub from_nothing: &'static str,
     /// The function that tells how many bytes there are: `octet_length`.
     pub bytes_length: &'static str,
+    /// Statements behind which a connection sees one moment, until it commits.
+    pub snapshot: &'static [&'static str],
     /// What stands before the names of Dyno's tables: `dyno_`, or a schema as in `dyno.`.
     pub prefix: &'static str,
 }

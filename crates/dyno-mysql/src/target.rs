@@ -97,7 +97,16 @@ impl Target for MyTarget {
     }
 
     fn dialect(&self) -> Dialect {
-        Dialect { mark: |_| "?".to_owned(), from_nothing: "", bytes_length: "octet_length", prefix: "dyno_" }
+        Dialect {
+            mark: |_| "?".to_owned(),
+            from_nothing: "",
+            bytes_length: "octet_length",
+            snapshot: &[
+                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+                "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+            ],
+            prefix: "dyno_",
+        }
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

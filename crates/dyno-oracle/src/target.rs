@@ -94,6 +94,7 @@ impl Target for OraTarget {
             mark: |number| format!(":{number}"),
             from_nothing: " FROM dual",
             bytes_length: "UTL_RAW.LENGTH",
+            snapshot: &["SET TRANSACTION READ ONLY"],
             prefix: "dyno_",
         }
     }

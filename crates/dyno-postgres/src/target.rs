@@ -126,6 +126,7 @@ impl Target for PgTarget {
             mark: |number| format!("${number}"),
             from_nothing: "",
             bytes_length: "octet_length",
+            snapshot: &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
             prefix: "dyno.",
         }
     }

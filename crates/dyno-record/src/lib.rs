@@ -77,4 +77,6 @@ pub use waits::{Company, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits
 pub use watched::{Gap, Spread, Watched};
 pub use whose::{Scope, Whose};
 pub use window::{Gate, Placed, Window};
-pub use workload::{Expected, Invariant, Learned, Mean, OwnShare, OwnWorkload, Pipelined};
+pub use workload::{
+    Expected, Invariant, Learned, Mean, OwnShare, OwnWorkload, Pipelined, TransactionFacts, Yardstick,
+};

@@ -23,6 +23,12 @@ pub struct OpStats {
     pub rows_before: f64,
     /// Rows read, updated, inserted or deleted.
     pub rows: u64,
+    /// As many of `count` as a step of the workload took back: they have not failed.
+    #[serde(default, skip_serializing_if = "crate::class::is_none")]
+    pub rolled_back: u64,
+    /// What steps of the workload have tallied: its facts say of what.
+    #[serde(default, skip_serializing_if = "crate::class::is_none")]
+    pub tallied: u64,
     /// From sending to the end, µs.
     pub service_us: Latency,
     /// From the due moment to the end, µs; in a closed loop the same as `service_us`.

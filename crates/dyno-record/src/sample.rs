@@ -129,6 +129,8 @@ pub(crate) fn full() -> RunRecord {
         before: 1.25,
         rows: 640_000,
         rows_before: 80.0,
+        rolled_back: 2,
+        tallied: 3,
         service_us: latency(),
         response_us: latency(),
         untimed: Some("commits inside the server have no time of their own".into()),

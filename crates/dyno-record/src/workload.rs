@@ -19,6 +19,15 @@ pub struct OwnWorkload {
     /// What rows of its tables and bounds of its draws were calculated with.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub scale: u64,
+    /// What was chosen of its options, where that is not what it takes when nothing is said.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
+    /// What it takes of all others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usual_options: BTreeMap<String, String>,
+    /// What has to stand wherever a result of it does, in the words of the workload; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
     /// Whether it may change data.
     pub writes: bool,
     /// Whether it makes, changes or drops tables and the like while it runs.
@@ -27,9 +36,18 @@ pub struct OwnWorkload {
     /// Transactions whose requests were sent together, as far as nobody waits for their answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pipelined: Vec<Pipelined>,
-    /// What must be the same before and after a run.
+    /// What is known of each class of transactions beforehand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<TransactionFacts>,
+    /// What its figures are held against, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yardstick: Option<Yardstick>,
+    /// What must hold behind a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Invariant>,
+    /// How long it took to ask for them behind the run, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariants_s: Option<f64>,
     /// What one transaction of each class does to the database: as the workload says, and as was learned before the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Expected>,
@@ -67,12 +85,51 @@ fn is_one(scale: &u64) -> bool {
 const SHORT: usize = 12;
 
 impl OwnWorkload {
-    /// Name and beginning of the digest, with the scale where it is not 1: `shop e0aa0cbb8730`, `shop e0aa0cbb8730 scale 10`.
+    /// Name and beginning of the digest, with the scale where it is not 1, and options that were chosen: `shop e0aa0cbb8730`,
+    /// `shop e0aa0cbb8730 scale 10 batched=true`.
     pub fn version(&self) -> String {
         let digest: String = self.digest.chars().take(SHORT).collect();
         let scale = if is_one(&self.scale) { String::new() } else { format!(" scale {}", self.scale) };
-        format!("{} {digest}{scale}", self.name)
+        let options: String = self.options.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+        format!("{} {digest}{scale}{options}", self.name)
     }
+}
+
+/// What is known of a class of transactions beforehand.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransactionFacts {
+    /// The class.
+    pub class: String,
+    /// Requests to the server at least, and at most; absent where that depends on what is read.
+    pub requests: (u64, Option<u64>),
+    /// What nine of ten response times are to stay below, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_p90_s: Option<f64>,
+    /// What its steps tally, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tally: Option<String>,
+    /// Whether a step may take it back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_roll_back: bool,
+    /// How long it is typed in before it begins, s.
+    #[serde(default, skip_serializing_if = "crate::ops::is_zero")]
+    pub keying_s: f64,
+    /// How long the session rests behind it in the mean, s.
+    #[serde(default, skip_serializing_if = "crate::ops::is_zero")]
+    pub think_s: f64,
+}
+
+/// What the figures of a workload are held against.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Yardstick {
+    /// The class that is counted a minute.
+    pub class: String,
+    /// As many of it a minute for each of the scale as there are at most where sessions rest as they are to.
+    pub most_per_minute: f64,
+    /// Sessions for each of the scale with which limits of response times hold, where these rest.
+    pub sessions: u32,
+    /// Scale for each session that is busy, below which they wait for each other's rows.
+    pub roomy: f64,
 }
 
 /// How often a transaction waits for the server.
@@ -91,8 +148,12 @@ pub struct Pipelined {
 pub struct Invariant {
     /// Its name; of several targets behind that of the target.
     pub name: String,
-    /// The answer before the run.
-    pub before: String,
+    /// What it has to be, where it has to be something certain; else it is to be the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is: Option<String>,
+    /// The answer before the run; absent where only the one behind it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
     /// The answer after it, or why there is none.
     pub after: Result<String, String>,
 }

@@ -195,6 +195,7 @@ pub(crate) fn rest(answers: &Answers, alone: bool) -> Vec<String> {
     if without > told {
         lines.push(format!("{} more runs have no result, for other reasons", count((without - told) as u64)));
     }
+    lines.extend(answers.notes.iter().cloned());
     lines
 }
 

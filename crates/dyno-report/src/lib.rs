@@ -33,6 +33,7 @@ mod load_profile;
 mod loaded;
 pub mod markup;
 mod matrix;
+pub mod own;
 pub mod phases;
 pub mod plot;
 mod price;

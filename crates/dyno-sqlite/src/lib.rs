@@ -110,6 +110,7 @@ impl Target for SqliteTarget {
             mark: |number| format!("?{number}"),
             from_nothing: "",
             bytes_length: "length",
+            snapshot: &["BEGIN"],
             prefix: "dyno_",
         }
     }

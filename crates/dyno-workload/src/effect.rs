@@ -11,6 +11,10 @@ pub struct Effect {
     pub commits: u64,
     /// Transactions, those that only read with them: a statement outside of any is one.
     pub transactions: u64,
+    /// 1 where a step of it took it back, which is no failure.
+    pub rolled_back: u32,
+    /// What its steps have tallied.
+    pub tallied: u32,
 }
 
 impl Effect {

@@ -129,7 +129,7 @@ pub(crate) fn load(event: &LoadEvent, talk: &Talk) {
 }
 
 fn set_up(done: &SetUp) -> String {
-    let SetUp { name, tables, already, rows_written, statements, seconds } = done;
+    let SetUp { name, tables, already, rows_written, statements, seconds, conditions, conditions_s } = done;
     let statements = match statements {
         0 => String::new(),
         1 => "1 statement".to_owned(),
@@ -144,7 +144,20 @@ fn set_up(done: &SetUp) -> String {
     match (already, parts.is_empty()) {
         (true, _) => format!("{name} is there already: no rows were written"),
         (false, true) => format!("{name} has nothing to set up: it works on what is there"),
-        (false, false) => format!("{name} is set up: {} in {} s", parts.join(", "), fixed(*seconds, 1)),
+        (false, false) => {
+            let held = match conditions {
+                0 => String::new(),
+                many => {
+                    let all = if *many == 1 {
+                        "the condition holds".to_owned()
+                    } else {
+                        format!("all {many} conditions hold")
+                    };
+                    format!("; {all}, asked in {} s", fixed(*conditions_s, 1))
+                }
+            };
+            format!("{name} is set up: {} in {} s{held}", parts.join(", "), fixed(*seconds, 1))
+        }
     }
 }
 
@@ -268,12 +281,14 @@ pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
     let beside = dyno_report::beside::table(record, style);
     let beside = if beside.is_empty() { beside } else { format!("\n{beside}") };
+    let own = dyno_report::own::text(record, style);
+    let own = if own.is_empty() { own } else { format!("\n{own}") };
     let loaded = dyno_report::loaded_text(record, style);
     let loaded = if loaded.is_empty() { loaded } else { format!("\n{loaded}") };
     let phases = dyno_report::phases_text(record, style);
     let phases = if phases.is_empty() { phases } else { format!("\n{phases}") };
     format!(
-        "{answer}{card}{placed}{loaded}{targets}{beside}{phases}\n{}",
+        "{answer}{card}{placed}{loaded}{targets}{beside}{own}{phases}\n{}",
         dyno_report::audit_words(&record.audit, style)
     )
 }

@@ -32,6 +32,9 @@ pub struct Answers {
     /// Runs that count in none of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_result: Vec<WithoutResult>,
+    /// What workloads want to have said wherever a result of theirs is shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl Answers {
@@ -50,7 +53,7 @@ impl Answers {
                 None => without.push(WithoutResult { reason: out.reason.clone(), runs: 1 }),
             }
         }
-        Self::made(answers, without)
+        Self { notes: points.notes.clone(), ..Self::made(answers, without) }
     }
 
     /// Of one run. One that was ended before its time has an answer too, which is of what was measured.
@@ -66,13 +69,16 @@ impl Answers {
             answer.why.push("the run was interrupted: the figures are of the part that was measured".into());
             answer.tone = answer.tone.max(Tone::Warned);
         }
-        Self::made(measured.curves, measured.without_result)
+        let notes = std::mem::take(&mut measured.notes);
+        Self { notes, ..Self::made(measured.curves, measured.without_result) }
     }
 
     /// Of several sides, each with a name that stands before those of its curves.
     pub fn of_sides<'s>(sides: impl IntoIterator<Item = (&'s str, Self)>) -> Self {
-        let (mut curves, mut without) = (Vec::new(), Vec::new());
+        let (mut curves, mut without, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         for (side, answers) in sides {
+            let new: Vec<String> = answers.notes.into_iter().filter(|note| !notes.contains(note)).collect();
+            notes.extend(new);
             curves.extend(answers.curves.into_iter().map(|curve| Answer {
                 name: match curve.name.is_empty() {
                     true => side.to_owned(),
@@ -87,14 +93,14 @@ impl Answers {
                     .map(|out| WithoutResult { reason: format!("{side}: {}", out.reason), ..out }),
             );
         }
-        Self::made(curves, without)
+        Self { notes, ..Self::made(curves, without) }
     }
 
     fn made(curves: Vec<Answer>, without_result: Vec<WithoutResult>) -> Self {
         let worst = curves.iter().map(|answer| answer.tone).max().unwrap_or(Tone::Invalid);
         // Runs that count nowhere are a reservation to what the others say.
         let tone = if without_result.is_empty() { worst } else { worst.max(Tone::Warned) };
-        Self { tone, curves, without_result }
+        Self { tone, curves, without_result, notes: Vec::new() }
     }
 
     /// Whether there is anything to show: what a machine's raw limits are, or what others do, is no curve.

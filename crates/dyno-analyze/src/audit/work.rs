@@ -91,19 +91,35 @@ pub(super) fn invariants(facts: &Facts<'_>) -> Verdict {
     if invariants.is_empty() {
         return skip(format!("{} has none", own.name));
     }
-    let broken = invariants.iter().filter_map(|one| match &one.after {
-        Ok(after) if *after == one.before => None,
-        Ok(after) => Some(format!("{} was {} before and is {after}", one.name, one.before)),
-        Err(why) => {
-            Some(format!("{} was {} before, and nobody knows what it is: {why}", one.name, one.before))
+    let broken = invariants.iter().filter_map(|one| {
+        let Invariant { name, is, before, after } = one;
+        let wanted = is.as_ref().or(before.as_ref())?;
+        match (after, is) {
+            (Ok(after), _) if after == wanted => None,
+            (Ok(after), None) => Some(format!("{name} was {wanted} before and is {after}")),
+            (Ok(after), Some(_)) => Some(format!("{name} is {after} and has to be {wanted}")),
+            (Err(why), None) => {
+                Some(format!("{name} was {wanted} before, and nobody knows what it is: {why}"))
+            }
+            (Err(why), Some(_)) => {
+                Some(format!("{name} has to be {wanted}, and nobody knows what it is: {why}"))
+            }
         }
     });
     let broken: Vec<String> = broken.collect();
     let (all, held) = (invariants.len() as u64, (invariants.len() - broken.len()) as u64);
     let (expected, observed) = (count(all), count(held));
     if broken.is_empty() {
-        let words = invariants.iter().map(|one| format!("{} is {} as before", one.name, one.before));
-        return found(CheckStatus::Pass, expected, observed, words.collect::<Vec<_>>().join(", "));
+        let certain = invariants.iter().filter(|one| one.is.is_some()).count();
+        let words = invariants.iter().filter_map(|one| {
+            one.before.as_ref().map(|before| format!("{} is {before} as before", one.name))
+        });
+        let hold = (certain > 0).then(|| {
+            let names = invariants.iter().filter(|one| one.is.is_some()).map(|one| one.name.as_str());
+            format!("{} hold", names.collect::<Vec<_>>().join(", "))
+        });
+        let words: Vec<String> = words.chain(hold).collect();
+        return found(CheckStatus::Pass, expected, observed, words.join(", "));
     }
     found(
         CheckStatus::Fail,

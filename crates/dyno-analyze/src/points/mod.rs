@@ -117,6 +117,8 @@ pub struct Points {
     pub points: Vec<Point>,
     /// Runs that are no points, in the order in which they ran.
     pub left_out: Vec<LeftOut>,
+    /// What workloads want to have said wherever a result of theirs is shown, each once.
+    pub notes: Vec<String>,
 }
 
 /// Groups `records` into points.
@@ -166,11 +168,13 @@ pub struct Grouping {
     /// Where the group of these values is.
     places: HashMap<Vec<String>, usize>,
     left_out: Vec<LeftOut>,
+    notes: Vec<String>,
 }
 
 impl Grouping {
     /// The next run; they come in the order in which they ran.
     pub fn add(&mut self, record: &RunRecord) {
+        self.notes.extend(notes(record).filter(|note| !self.notes.contains(note)).collect::<Vec<_>>());
         if let Some(reason) = why_no_point(record, &self.ids) {
             self.left_out.push(LeftOut { id: record.id.clone(), reason });
             return;
@@ -192,8 +196,14 @@ impl Grouping {
         };
         let mut points: Vec<Point> = self.groups.into_iter().map(Group::point).collect();
         points.sort_by(order);
-        Points { axes: self.axes, points, left_out: self.left_out }
+        Points { axes: self.axes, points, left_out: self.left_out, notes: self.notes }
     }
+}
+
+/// What the workloads of a run want to have said of it.
+pub fn notes(record: &RunRecord) -> impl Iterator<Item = String> {
+    let own = record.workloads().filter(|own| !own.note.is_empty());
+    own.map(|own| format!("{}: {}", own.name, own.note))
 }
 
 /// The runs of one point, as far as they have come.

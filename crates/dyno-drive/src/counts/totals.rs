@@ -31,6 +31,8 @@ pub(super) struct ClassTotals {
     pub(super) count: u64,
     pub(super) errors: u64,
     pub(super) rows: u64,
+    pub(super) rolled_back: u64,
+    pub(super) tallied: u64,
     pub(super) service: Option<Tally>,
     pub(super) response: Option<Tally>,
     pub(super) before: (f64, f64),
@@ -43,6 +45,8 @@ impl ClassTotals {
             count: self.count,
             errors: self.errors,
             rows: self.rows,
+            rolled_back: self.rolled_back,
+            tallied: self.tallied,
             service: packed(&self.service),
             response: packed(&self.response),
             before: self.before,
@@ -53,6 +57,7 @@ impl ClassTotals {
     fn clear(&mut self) {
         [&mut self.service, &mut self.response].into_iter().flatten().for_each(Tally::clear);
         (self.count, self.errors, self.rows, self.before) = (0, 0, 0, (0.0, 0.0));
+        (self.rolled_back, self.tallied) = (0, 0);
     }
 
     #[inline]

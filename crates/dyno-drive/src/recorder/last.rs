@@ -72,7 +72,7 @@ impl Recorder {
         match self.last.take().filter(|last| last.ended_ns() > self.origin_ns) {
             Some(Last::Op { class, timing, effect, commit, task }) => {
                 let (share, rows) = (self.share_before(counts, timing), effect.all_rows());
-                self.count(counts, class, timing, rows);
+                self.count(counts, class, timing, &effect);
                 counts.before(self.place, class, (share, share * rows as f64));
                 if let Some((commits, latency_ns)) = commit {
                     counts.beside(self.place, ClassId::COMMIT, commits, latency_ns);

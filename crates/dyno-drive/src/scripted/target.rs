@@ -148,7 +148,7 @@ impl Target for ScriptedTarget {
 
     /// It reads no SQL.
     fn dialect(&self) -> Dialect {
-        Dialect { mark: |_| String::new(), from_nothing: "", bytes_length: "", prefix: "" }
+        Dialect { mark: |_| String::new(), from_nothing: "", bytes_length: "", snapshot: &[], prefix: "" }
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX};
 use super::value::{
-    Raw, Refused, read_block_size, read_command, read_file, read_name, read_phases, read_rate, read_size,
-    read_url, read_urls, read_variable, read_word, within,
+    Raw, Refused, read_block_size, read_command, read_file, read_name, read_option, read_phases, read_rate,
+    read_size, read_url, read_urls, read_variable, read_word, within,
 };
 use crate::engine::Engines;
 use crate::phases::Phase;
@@ -75,6 +75,8 @@ pub enum Kind {
     Name(At<dyn Field<String>>),
     /// Several names.
     Names(At<Vec<String>>),
+    /// Options of a workload with their values: `name=value`.
+    Options(At<Vec<String>>),
     /// Rates, or `off` for none.
     Rates(Rate, Rate, At<Vec<Option<Rate>>>),
     /// A list of whole numbers.
@@ -138,6 +140,7 @@ impl Kind {
             Self::Folders(at) => *(at.write)(plan) = raw.each(read_file)?,
             Self::Name(at) => at.put(plan, read_name(raw)?),
             Self::Names(at) => *(at.write)(plan) = raw.each(read_name)?,
+            Self::Options(at) => *(at.write)(plan) = raw.each(read_option)?,
             Self::Phases(at) => *(at.write)(plan) = read_phases(raw)?,
             Self::Seed(at) if is("fresh") => *(at.write)(plan) = None,
             Self::Seed(at) => *(at.write)(plan) = Some(raw.number((0, u64::MAX))?),
@@ -171,7 +174,7 @@ impl Kind {
             Self::Url(at) => at.text(plan),
             Self::Urls(at) => at.text(plan),
             Self::Counts(.., at) => listed((at.read)(plan)),
-            Self::Folders(at) | Self::Names(at) => listed((at.read)(plan)),
+            Self::Folders(at) | Self::Names(at) | Self::Options(at) => listed((at.read)(plan)),
             Self::Rates(.., at) => {
                 let text =
                     |rate: &Option<Rate>| rate.map_or_else(|| "off".to_owned(), |rate| rate.to_string());
@@ -199,6 +202,7 @@ impl Kind {
             Self::Folders(..) => "list of folders",
             Self::Name(..) => "name",
             Self::Names(..) => "list of names",
+            Self::Options(..) => "list of options",
             Self::Rates(..) => "list of rates",
             Self::Variable(..) | Self::File(..) | Self::Command(..) => "text",
         }
@@ -232,6 +236,7 @@ impl Kind {
             Self::Folders(..) => "each the path of a folder".into(),
             Self::Name(..) => NAME.into(),
             Self::Names(..) => format!("each {NAME}"),
+            Self::Options(..) => "each the name of an option, `=` and its value".into(),
             Self::Phases(..) => {
                 "1 to 1,000 phases, each step counted; rates 0/s to 100000000/s, 1s to 720h together".into()
             }
@@ -264,6 +269,9 @@ impl Kind {
             Self::Counts(..) => Some("a list of numbers (`[2, 1]`)"),
             Self::Folders(..) => Some("a list (`[\"writes\", \"reports\"]`), or the only one"),
             Self::Names(..) => Some("a list (`[\"writers\", \"own\"]`), or the only one"),
+            Self::Options(..) => {
+                Some("a list (`[\"terminals=true\", \"lock_stock=false\"]`), or the only one")
+            }
             Self::Rates(..) => Some("a list (`[\"200/s\", \"off\"]`), or the only one"),
             Self::Phases(..) => Some(
                 "a list of `hold 1000/s 60s`, `ramp 0..1000/s 30s`, `steps 200/s..1000/s by 200/s each 10s`, `sine \
@@ -293,7 +301,12 @@ impl Kind {
             Self::Count(..) | Self::Number(..) | Self::Decimal(..) | Self::Flag(..) => text.to_owned(),
             Self::Seed(..) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.to_owned(),
             Self::Counts(..) => format!("[{text}]"),
-            Self::Urls(..) | Self::Folders(..) | Self::Names(..) | Self::Rates(..) | Self::Phases(..) => {
+            Self::Urls(..)
+            | Self::Folders(..)
+            | Self::Names(..)
+            | Self::Options(..)
+            | Self::Rates(..)
+            | Self::Phases(..) => {
                 let one = |item: &str| Self::Url(at!(target)).toml(item);
                 format!("[{}]", text.split(", ").map(one).collect::<Vec<_>>().join(", "))
             }

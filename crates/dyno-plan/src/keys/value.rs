@@ -283,6 +283,19 @@ pub(super) fn read_name(raw: Raw<'_>) -> Result<String, Refused> {
     }
 }
 
+/// An option with its value: `terminals=true`.
+pub(super) fn read_option(raw: Raw<'_>) -> Result<String, Refused> {
+    let text = raw.text("an option with its value")?;
+    let parts = text.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+    match parts {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() && text.len() <= 255 => {
+            read_name(Raw::Text(name))?;
+            Ok(format!("{name}={value}"))
+        }
+        _ => Err(Refused::new(PlanErrorKind::Range, "not an option with its value")),
+    }
+}
+
 /// Phases of a schedule, at least one.
 pub(super) fn read_phases(raw: Raw<'_>) -> Result<Vec<Phase>, Refused> {
     let mut phases: Vec<Phase> = Vec::new();

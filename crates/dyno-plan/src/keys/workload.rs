@@ -31,6 +31,11 @@ pub(super) const SECTION: Section = Section {
             .without("the one that the workload names")
             .doc("Which of the mixes of the workload in `workload.folder` is run.")
             .example("writers"),
+        Key::new("workload.options", Kind::Options(at!(workload.options)))
+            .without("what the workload takes where nothing is said")
+            .doc("Options of the workload in `workload.folder` with their values; `like=NAME` is a whole set of them.")
+            .more("`dyno workload check` lists what there is. Workloads of the same folder beside it have the same options.")
+            .example("like=go-tpc"),
         Key::new("workload.beside", Kind::Folders(at!(workload.beside)))
             .without("none")
             .doc("Workloads that run at the same time, each in sessions of its own: writes at a fixed rate beside queries.")

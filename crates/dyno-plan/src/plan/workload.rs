@@ -20,6 +20,9 @@ pub struct Workload {
     /// Which of the workload's mixes is run; absent is the one that it names itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<String>,
+    /// Options of the workload with their values, `name=value`; others are as the workload takes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// Folders of workloads that run at the same time, each in sessions of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
@@ -197,6 +200,7 @@ impl Default for Workload {
             mix: None,
             beside: Vec::new(),
             beside_mix: Vec::new(),
+            options: Vec::new(),
             beside_sessions: Vec::new(),
             beside_rate: Vec::new(),
             own_rates: Vec::new(),

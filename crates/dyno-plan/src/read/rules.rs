@@ -179,6 +179,7 @@ fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
         folder: Some(folder.clone()),
         scale: workload.scale,
         mix: workload.mix.clone(),
+        options: workload.options.clone(),
         beside: workload.beside.clone(),
         beside_mix: workload.beside_mix.clone(),
         beside_sessions: workload.beside_sessions.clone(),

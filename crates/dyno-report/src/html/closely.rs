@@ -13,7 +13,7 @@ use crate::phases;
 use crate::report::Report;
 use crate::seen::Grave;
 use crate::text::clean;
-use crate::{beside, learned, load_profile, loaded, profile};
+use crate::{beside, learned, load_profile, loaded, own, profile};
 
 use super::flame;
 use super::grid::table;
@@ -60,6 +60,11 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             h3 { "Workloads beside each other" }
             p { (beside::EXPLAINED) }
             (table(&grid, beside::TITLE))
+        }
+        @if let Some(grid) = own::transactions(record) {
+            h3 { "Transactions" }
+            @for sentence in own::sentences(record) { p { (clean(&sentence)) } }
+            (table(&grid, own::TITLE))
         }
         @if let Some(grid) = phases::phases(record) {
             h3 { "Phases" }

@@ -18,7 +18,7 @@ use crate::grid::Grid;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 use crate::text::{clean, indent, wrap};
-use crate::{beside, calibration_text, learned, load_profile, loaded, phases, profile};
+use crate::{beside, calibration_text, learned, load_profile, loaded, own, phases, profile};
 
 /// A table of the phases of a schedule, and what it does not show; empty where there are none.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
@@ -57,6 +57,12 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         (
             loaded::TITLE,
             loaded::loaded(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),
+        ),
+        (
+            own::TITLE,
+            own::transactions(record).map_or_else(String::new, |grid| {
+                format!("{}{}", Table::from(&grid).render(inner), own::lines(record, inner))
+            }),
         ),
         (
             learned::TITLE,

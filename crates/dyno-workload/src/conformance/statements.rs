@@ -55,7 +55,7 @@ impl Way {
     }
 }
 
-fn statements(Dialect { mark, from_nothing, bytes_length, prefix }: Dialect) -> Vec<Statement> {
+fn statements(Dialect { mark, from_nothing, bytes_length, prefix, .. }: Dialect) -> Vec<Statement> {
     let [int, real, text, bytes, literal] = [1, 2, 3, 4, 5].map(mark);
     let fit = format!(
         "SELECT CASE WHEN {int} = -7 AND {real} = 1.5 AND {text} = 'naïve' AND {bytes_length}({bytes}) = 3 \

@@ -41,7 +41,7 @@ impl Actor {
     pub fn new(own: &Arc<Own>, engine: &str, seed: u64, session: u32) -> Result<Self, Fault> {
         let program = Arc::clone(own.program(engine)?);
         let mut keys = Keys::new(seed, session);
-        let hold = own.draws.hold(program.slots, &mut keys);
+        let hold = own.draws.hold(program.slots, seed, &mut keys);
         let own = Arc::clone(own);
         let state = State::new(hold, keys);
         let (pipelines, is_piped) = (false, false);
@@ -84,11 +84,8 @@ impl Actor {
     pub fn draw(&mut self) -> ClassId {
         self.number += 1;
         self.state.keys.turn_to(self.number);
-        let Own { sums, deck, .. } = &*self.own;
-        let whole = sums[sums.len() - 1];
-        let keys = &mut self.state.keys;
-        let drawn = if *deck { keys.card(self.number, whole) } else { keys.class(whole) };
-        self.open(sums.partition_point(|&sum| sum <= drawn) as u8)
+        let place = self.place(&self.state.keys, self.number);
+        self.open(place as u8)
     }
 
     /// Draws the values of a transaction of the class at `place`, whatever comes next by the mix.
@@ -177,6 +174,7 @@ impl Actor {
                 Op::Rollback => {
                     state.ends(false);
                     state.outcome.ended = Ended::RolledBack;
+                    state.outcome.effect.rolled_back = 1;
                     return Some(Step::Rollback);
                 }
                 Op::Draw(slots) => own.draws.draw(slots, &mut state.keys, &mut state.hold),
@@ -317,8 +315,8 @@ impl Actor {
         }
         if *may_be_null {
             for (value, &slot) in values.iter_mut().zip(slots) {
-                let null = self.own.draws.all.get(usize::from(slot)).and_then(|draw| draw.null);
-                if null.is_some_and(|(_, counter)| hold.counted[counter] == 1) {
+                let null = self.own.draws.all.get(usize::from(slot)).and_then(|draw| draw.null.as_ref());
+                if null.is_some_and(|null| hold.counted[null.counter] == 1) {
                     *value = Value::Null;
                 }
             }
@@ -337,7 +335,15 @@ impl Actor {
     pub fn thinks(&self) -> bool {
         let mut ops = self.program.codes.iter().flat_map(|code| &code.ops);
         ops.any(|op| matches!(op, Op::Sleep(..)))
-            || self.own.transactions.iter().any(|transaction| transaction.think_ns.1 > 0)
+            || self.own.types
+            || self.own.transactions.iter().any(|transaction| transaction.think.is_any())
+    }
+
+    /// The number that is held under a name.
+    #[cfg(test)]
+    pub(super) fn number(&self, name: &str) -> i64 {
+        let slot = self.own.names.slot(name).expect("something has the name");
+        self.state.hold.number(slot).whole()
     }
 
     /// What has come of the transaction.
@@ -346,13 +352,28 @@ impl Actor {
         self.state.outcome
     }
 
-    /// How long the session rests behind the transaction that was drawn, ns.
+    /// How long the session rests behind the transaction that was drawn, ns: its own rest, and while the next one is typed in.
     #[inline]
     pub fn think_ns(&self) -> u64 {
-        let (low, high) = self.own.transactions[usize::from(self.class)].think_ns;
-        match high {
-            0 => 0,
-            _ => low + self.state.keys.rest(high - low + 1),
-        }
+        let Own { transactions, types, .. } = &*self.own;
+        let think = transactions[usize::from(self.class)].think;
+        let own = if think.is_any() { think.ns(self.state.keys.rest()) } else { 0 };
+        own + if *types { self.keying_ns() } else { 0 }
+    }
+
+    /// How long the next transaction is typed in, ns.
+    fn keying_ns(&self) -> u64 {
+        let mut keys = self.state.keys;
+        keys.turn_to(self.number + 1);
+        self.own.transactions[self.place(&keys, self.number + 1)].keying_ns
+    }
+
+    /// The place of the transaction of this number, to which `keys` are turned.
+    #[inline]
+    fn place(&self, keys: &Keys, number: u64) -> usize {
+        let Own { sums, deck, .. } = &*self.own;
+        let whole = sums[sums.len() - 1];
+        let drawn = if *deck { keys.card(number, whole) } else { keys.class(whole) };
+        sums.partition_point(|&sum| sum <= drawn)
     }
 }

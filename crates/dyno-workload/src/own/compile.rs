@@ -163,6 +163,10 @@ impl Maker<'_> {
                     self.branch(condition, then, otherwise, turning)?
                 }
                 Step::Rollback { condition } => self.rollback(condition, turning)?,
+                Step::Tally(_) => {
+                    self.code.ops.push(Op::Tally);
+                    (0, Some(0))
+                }
                 Step::Set { slot, to } => self.set(*slot, to, turning)?,
                 Step::Sleep { time, unit_ns } => self.sleep(time, *unit_ns, turning)?,
                 Step::Transaction { isolation, steps, text } => {
@@ -263,7 +267,10 @@ impl Maker<'_> {
         self.code.ops.push(Op::Turn { left, counter, from });
         let end = self.here();
         self.code.ops[enter as usize] = Op::Enter { times: expr, left, counter, end };
-        let most = range.and_then(|(_, most)| inner.1.map(|inner| inner.saturating_mul(most)));
+        let most = match inner.1 {
+            Some(0) => Some(0),
+            inner => range.and_then(|(_, most)| inner.map(|inner| inner.saturating_mul(most))),
+        };
         Ok((range.map_or(0, |(least, _)| least).saturating_mul(inner.0), most))
     }
 
@@ -303,6 +310,7 @@ impl Maker<'_> {
                     self.used_in(otherwise, used);
                 }
                 Step::Rollback { condition } => used.extend(condition.expr.slots()),
+                Step::Tally(_) => {}
                 Step::Set { to: value, .. } | Step::Sleep { time: value, .. } => {
                     used.extend(value.expr.slots());
                 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use dyno_engine::{Answer, Type};
 
+use super::draws::Constants;
 use super::draws::{Draw, When};
 use super::fault::Fault;
 use super::program::{Code, Op, Prepared};
-use super::scale::SCALE;
 use super::sql::touches;
 use super::steps::{Condition, Read, Step, Which};
-use super::transaction::{Rated, Transaction};
+use super::transaction::{Rated, Think, Transaction};
 use super::workload::Own;
 
 /// A draw.
@@ -66,6 +66,10 @@ pub struct DescribedTransaction {
     pub retries: u32,
     /// The shortest and the longest rest behind it.
     pub think: (Duration, Duration),
+    /// Whether that is the mean of rests of any length.
+    pub think_is_mean: bool,
+    /// How long it is typed in before it begins.
+    pub keying: Duration,
     /// Requests to the server, at least and at most; absent where that depends on what is read.
     pub round_trips: (u64, Option<u64>),
     /// The same where those are sent together whose answers nobody waits for, if the transaction says so.
@@ -116,6 +120,7 @@ impl Own {
             name: draw.name.clone(),
             of: type_words(draw.of),
             per: match draw.when {
+                When::Run => "run",
                 When::Session => "session",
                 When::Transaction => "transaction",
                 When::Repeat => "repeat",
@@ -125,7 +130,7 @@ impl Own {
             used: used.iter().any(|&used| usize::from(used) == slot),
         };
         let all = self.draws.all.iter().enumerate().map(one);
-        Ok(all.filter(|draw| draw.used || draw.name != SCALE).collect())
+        Ok(all.filter(|draw| draw.used || !Constants::NAMES.contains(&draw.name.as_str())).collect())
     }
 
     /// What transactions do.
@@ -151,7 +156,12 @@ impl Own {
                 commits_each: transaction.each,
                 writes: code.writes,
                 retries: transaction.retries,
-                think: (think(transaction.think_ns.0), think(transaction.think_ns.1)),
+                think: match transaction.think {
+                    Think::Between(low, high) => (think(low), think(high)),
+                    Think::Exponential(mean) => (think(mean), think(mean)),
+                },
+                think_is_mean: matches!(transaction.think, Think::Exponential(1..)),
+                keying: think(transaction.keying_ns),
                 round_trips: code.round_trips,
                 pipelined: code.piped,
                 steps,
@@ -226,6 +236,7 @@ impl Own {
                 Step::Rollback { condition } => {
                     lines.push(format!("{indent}rollback if {}", words(condition)));
                 }
+                Step::Tally(what) => lines.push(format!("{indent}tally {what}")),
                 Step::Set { slot, to } => {
                     let name = &self.names.all[usize::from(*slot)];
                     lines.push(format!("{indent}{name} = {}", words(to)));

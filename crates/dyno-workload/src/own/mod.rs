@@ -2,7 +2,7 @@
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `fault`, `names`, `table`, `folder` | what users wrote, with the place of everything |
+//! | `fault`, `names`, `table`, `options`, `folder` | what users wrote, with the place of everything, and what goes by an option |
 //! | `sql` | statements and their parameters out of a file of SQL |
 //! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
 //! | `scale`, `tables`, `bulk` | numbers that grow with the scale, the tables that are described, and the one that transactions load |
@@ -29,6 +29,7 @@ mod inside;
 mod isolation;
 mod mixes;
 mod names;
+mod options;
 pub mod pgbench;
 mod pipe;
 mod prepare;
@@ -58,6 +59,7 @@ pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
 pub use fault::Fault;
 pub use inside::is_inside;
 pub use read::{Choice, Part};
+pub use scripts::After;
 pub use state::{Amiss, Ended, Outcome, Step};
 pub use tables::{DescribedIndex, DescribedTable, RowMaker};
 pub use transaction::Rated;

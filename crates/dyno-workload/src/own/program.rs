@@ -106,6 +106,8 @@ pub(super) enum Op {
         ends: bool,
     },
     Rollback,
+    /// Counts one of what the transaction tallies.
+    Tally,
     /// Draws these slots anew.
     Draw(Box<[u16]>),
     Execute(Execute),

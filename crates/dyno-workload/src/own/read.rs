@@ -4,21 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use dyno_record::Yardstick;
+
 use super::assign::set_real;
 use super::bulk::OwnBulk;
 use super::compile::compile;
-use super::draws::{Names, read};
+use super::draws::{Constants, Names, read};
 use super::fault::Fault;
 use super::folder::{Folder, Variants};
 use super::inside;
 use super::mixes::{chosen, no_weight};
+use super::names::meant;
 use super::prepare::Around;
 use super::program::Program;
 use super::read_transaction::transactions;
-use super::scale::{SCALE, SCALE_MAX};
+use super::scale::SCALE_MAX;
 use super::scripts::{Invariant, invariants, script};
 use super::steps::{Reader, Sql, given};
-use super::table::{self, Table};
+use super::table::{self, Item, Table};
 use super::tables::{self, Described};
 use super::transaction::Transaction;
 use super::undrawn;
@@ -43,6 +46,8 @@ pub struct Choice<'a> {
     pub scale: Option<u32>,
     /// The mix that is run.
     pub mix: Option<&'a str>,
+    /// What is chosen of its options: `name=value`.
+    pub options: &'a [String],
     /// Which of its transactions.
     pub part: Part<'a>,
 }
@@ -73,17 +78,20 @@ impl Own {
     pub fn read_as(folder: &Path, choice: Choice<'_>) -> Result<Self, Fault> {
         let folder = inside::folder(folder)?;
         let main = folder.main()?;
-        table::read(&main, |top| own(&folder, top, choice))
+        table::read_with(&main, choice.options, |top| own(&folder, top, choice))
     }
 }
 
 /// Keys at the top.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 19] = [
     "version",
     "name",
     "about",
+    "note",
     "writes",
     "deck",
+    "option",
+    "like",
     "scale",
     "seed",
     "table",
@@ -93,6 +101,7 @@ const KEYS: [&str; 15] = [
     "drop",
     "draw",
     "transaction",
+    "yardstick",
     "invariant",
 ];
 
@@ -104,6 +113,8 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     top.get("version").map_or(Ok(1), |version| version.whole(1, 1))?;
     let name = top.need("name", "name = \"shop\"")?.name()?;
     let about = top.get("about").map(|about| about.text("a sentence")).transpose()?;
+    let note = top.get("note").map(|note| note.text("a sentence")).transpose()?;
+    let note = note.map(|note| note.letters.to_string()).unwrap_or_default();
     let flag = |key: &str| top.get(key).map_or(Ok(false), |flag| flag.flag());
     let (writes, deck) = (flag("writes")?, flag("deck")?);
     let table = |key: &str| top.get(key).map(|item| item.table(&format!("[{key}]"))).transpose();
@@ -116,7 +127,8 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     let transaction = top.need("transaction", "[transaction.NAME]")?;
     let transaction_table = transaction.table("[transaction.NAME]")?;
     let mut names = names(draw.as_ref(), &transaction_table)?;
-    let mut draws = read(folder, draw.as_ref(), &names, scale)?;
+    let constants = Constants { scale, data_seed: seed };
+    let mut draws = read(folder, draw.as_ref(), &names, constants)?;
     // What is set to a floating-point number may be so because of another that is.
     loop {
         let real = set_real(&transaction_table, &draws, &names);
@@ -124,7 +136,7 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
             break;
         }
         names.real = real;
-        draws = read(folder, draw.as_ref(), &names, scale)?;
+        draws = read(folder, draw.as_ref(), &names, constants)?;
     }
     let transactions = transactions(folder, &transaction_table, &Reader { draws: &draws, names: &names })?;
     for transaction in &transactions {
@@ -153,6 +165,10 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
         is_alone: matches!(choice.part, Part::Only(_)),
         rated,
         about: about.map(|about| about.letters.to_string()).unwrap_or_default(),
+        types: transactions.iter().any(|transaction| transaction.keying_ns > 0),
+        note,
+        yardstick: top.get("yardstick").map(|item| yardstick(&item, &transaction_table)).transpose()?,
+        options: top.options(),
         writes,
         deck,
         sums,
@@ -188,6 +204,27 @@ fn bulk(transactions: &[Transaction], described: &Described) -> Result<Option<Ar
     }
     let table = described.tables.iter().find(|table| table.name() == &*fills.table.letters);
     Ok(table.map(|table| Arc::new(OwnBulk::new(table.clone(), fills.part))))
+}
+
+/// `[yardstick]`: what the figures are held against.
+fn yardstick(item: &Item<'_>, transactions: &Table<'_>) -> Result<Yardstick, Fault> {
+    let table = item.table("[yardstick]")?;
+    table.only(&["of", "most_per_minute", "sessions", "roomy"])?;
+    let of = table.need("of", "of = \"new_order\"")?;
+    let class = of.text("the name of a transaction")?.letters.to_string();
+    if transactions.get(&class).is_none() {
+        let known: Vec<&str> = transactions.items().iter().map(Item::own_name).collect();
+        return Err(of.fault("there is no such transaction", meant(&class, known.iter().copied())));
+    }
+    let above_0 = |key: &str| {
+        let item = table.need(key, &format!("{key} = 10"))?;
+        match item.real("a number above 0")? {
+            number if number > 0.0 => Ok(number),
+            number => Err(item.fault(format!("{number} is not above 0"), "")),
+        }
+    };
+    let sessions = table.need("sessions", "sessions = 10")?.whole(1, 100_000)? as u32;
+    Ok(Yardstick { class, most_per_minute: above_0("most_per_minute")?, sessions, roomy: above_0("roomy")? })
 }
 
 /// The transactions of a part; one that is alone is drawn each time.
@@ -226,7 +263,7 @@ fn programs(
 fn names(draw: Option<&Table<'_>>, transactions: &Table<'_>) -> Result<Names, Fault> {
     let drawn = draw.map(Table::items).unwrap_or_default();
     let all: Vec<String> =
-        drawn.iter().map(|item| item.own_name().to_owned()).chain([SCALE.to_owned()]).collect();
+        drawn.iter().map(Item::own_name).chain(Constants::NAMES).map(str::to_owned).collect();
     let mut names = Names { draws: all.len(), all, columns: Vec::new(), real: BTreeSet::new() };
     for transaction in transactions.items() {
         given(&transaction.table("[transaction.NAME]")?, &mut names)?;

@@ -10,7 +10,7 @@ use super::isolation::isolation;
 use super::names::{NAME, is_name, shown};
 use super::steps::{Reader, Step, sql};
 use super::table::{Item, Table};
-use super::transaction::{Fills, Transaction};
+use super::transaction::{Fills, Think, Transaction};
 
 /// Transactions of a workload at most; classes are numbered in 8 bits.
 const TRANSACTIONS_MAX: usize = 100;
@@ -67,6 +67,8 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         "commit",
         "retries",
         "think",
+        "keying",
+        "limit_p90",
         "expect",
         "pipeline",
         "definitions",
@@ -100,11 +102,14 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         isolation: isolation.unwrap_or_default(),
         each,
         retries: table.get("retries").map_or(Ok(0), |retries| retries.whole(0, RETRIES_MAX))? as u32,
-        think_ns: table.get("think").map_or(Ok((0, 0)), |think| self::think(&think))?,
+        think: table.get("think").map_or(Ok(Think::Between(0, 0)), |think| self::think(&think))?,
+        keying_ns: table.get("keying").map_or(Ok(0), |keying| rest(&keying))?,
+        limit_p90: table.get("limit_p90").map(|limit| limit.time()).transpose()?,
         said: table.get("expect").map(|said| expect(&said)).transpose()?.unwrap_or_default(),
         sql: statements,
         fills,
         steps,
+        may_run: item.may_run(),
         here: item.here(),
     })
 }
@@ -145,10 +150,10 @@ fn own_rate(table: &Table<'_>) -> Result<(Option<Rate>, u32), Fault> {
         let problem = "it comes at a rate of its own, so that it has no weight against the others";
         return Err(weight.fault(problem, "take out weight, or rate"));
     }
-    if let Some(think) = table.get("think") {
+    if let Some(think) = table.get("think").or_else(|| table.get("keying")) {
         let problem =
             format!("transactions are due at {rate}, so there is nothing to think about between them");
-        return Err(think.fault(problem, "take out think, or rate"));
+        return Err(think.fault(problem, "take out think and keying, or rate"));
     }
     let sessions = sessions.map_or(Ok(1), |sessions| sessions.whole(1, SESSIONS_MAX))?;
     Ok((Some(rate), sessions as u32))
@@ -179,13 +184,14 @@ fn each(table: &Table<'_>, is_single: bool) -> Result<bool, Fault> {
         },
     };
     let hint = "commit = \"end\" makes one transaction of them";
-    if each && let Some(isolation) = isolation {
+    let isolates = |item: &Item<'_>| item.as_text().is_none_or(|text| &*text.letters != "platform");
+    if each && let Some(isolation) = isolation.filter(isolates) {
         let problem = "each statement commits, so there is no transaction to isolate";
         return Err(isolation.fault(problem, hint));
     }
     if each
         && !is_single
-        && let Some(retries) = table.get("retries")
+        && let Some(retries) = table.get("retries").filter(|retries| retries.whole(0, 0).is_err())
     {
         return Err(retries.fault("each statement commits, so those that have would run twice", hint));
     }
@@ -214,23 +220,29 @@ fn pipeline(item: &Item<'_>, each: bool) -> Result<bool, Fault> {
     }
 }
 
-/// The shortest and the longest rest, ns.
-fn think(item: &Item<'_>) -> Result<(u64, u64), Fault> {
+/// A rest, ns.
+fn rest(item: &Item<'_>) -> Result<u64, Fault> {
+    match item.time()? {
+        time if time.as_secs() <= THINK_S_MAX => Ok(time.as_nanos() as u64),
+        _ => Err(item.fault("longer than an hour", "write a shorter time")),
+    }
+}
+
+/// The rest behind a transaction.
+fn think(item: &Item<'_>) -> Result<Think, Fault> {
+    if let Some(table) = item.as_table() {
+        table.only(&["mean"])?;
+        return Ok(Think::Exponential(rest(&table.need("mean", "mean = \"12s\"")?)?));
+    }
     let ends = match item.as_list() {
         None => vec![item.clone()],
         Some(ends) if ends.len() == 2 => ends,
         Some(_) => return Err(item.fault("not a time, or two", "write \"100ms\" or [\"50ms\", \"150ms\"]")),
     };
-    let times: Vec<u64> = ends
-        .iter()
-        .map(|end| match end.time()? {
-            time if time.as_secs() <= THINK_S_MAX => Ok(time.as_nanos() as u64),
-            _ => Err(end.fault("longer than an hour", "write a shorter time")),
-        })
-        .collect::<Result<_, _>>()?;
+    let times: Vec<u64> = ends.iter().map(rest).collect::<Result<_, _>>()?;
     let (low, high) = (times[0], times[times.len() - 1]);
     match low <= high {
-        true => Ok((low, high)),
+        true => Ok(Think::Between(low, high)),
         false => Err(item.fault("the longer time comes first", "write the shorter one first")),
     }
 }

@@ -9,6 +9,9 @@ use super::value::{Held, Hold, Number};
 /// The name under which expressions have it.
 pub(super) const SCALE: &str = "scale";
 
+/// The name under which expressions have the seed of the described tables.
+pub(super) const DATA_SEED: &str = "data_seed";
+
 /// The largest.
 pub(super) const SCALE_MAX: i64 = 1_000_000;
 

@@ -7,10 +7,22 @@ use super::sql::{Does, does};
 use super::steps::{Sql, sql, sql_or_nothing};
 use super::table::{Item, Table};
 
-/// SQL that has to return the same before and after each run.
+/// When an invariant has to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Behind a load.
+    Load,
+    /// Behind a run.
+    Run,
+}
+
+/// SQL that has to return the same before and after each run, or something certain.
 #[derive(Debug)]
 pub(super) struct Invariant {
     pub(super) name: String,
+    /// What it has to return.
+    pub(super) is: Option<String>,
+    pub(super) after: Vec<After>,
     pub(super) sql: Variants<Sql>,
 }
 
@@ -34,12 +46,26 @@ fn nothing_drawn(sql: &Variants<Sql>) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Behind what an invariant has to hold; what has to be the same as before has nothing before a load.
+fn after(item: &Item<'_>, is_certain: bool) -> Result<Vec<After>, Fault> {
+    let list = item.as_list().unwrap_or_else(|| vec![item.clone()]);
+    let one = |item: &Item<'_>| match &*item.text("\"load\", \"run\", or both in a list")?.letters {
+        "run" => Ok(After::Run),
+        "load" if is_certain => Ok(After::Load),
+        "load" => {
+            Err(item.fault("it has to be the same as before a load", "write what it has to be: is = \"0\""))
+        }
+        other => Err(item.fault(format!("{:?} is not known", shown(other)), "write load or run")),
+    };
+    list.iter().map(one).collect()
+}
+
 /// `[[invariant]]`, each of which is one statement that reads.
 pub(super) fn invariants(folder: &Folder, top: &Table<'_>) -> Result<Vec<Invariant>, Fault> {
     let Some(item) = top.get("invariant") else { return Ok(Vec::new()) };
     let one = |item: &Item<'_>| {
         let table = item.table("[[invariant]]")?;
-        table.only(&["name", "sql"])?;
+        table.only(&["name", "sql", "is", "after"])?;
         let sql = sql(folder, &table.need("sql", "sql = \"SELECT SUM(balance) FROM account\"")?)?;
         nothing_drawn(&sql)?;
         for Sql { text, pieces } in sql.all() {
@@ -55,7 +81,10 @@ pub(super) fn invariants(folder: &Folder, top: &Table<'_>) -> Result<Vec<Invaria
             }
         }
         let name = table.need("name", "name = \"money\"")?.name()?;
-        Ok(Invariant { name, sql })
+        let is = table.get("is").map(|is| is.text("\"0\"")).transpose()?.map(|is| is.letters.to_string());
+        let after = table.get("after").map(|after| self::after(&after, is.is_some())).transpose()?;
+        let usual = if is.is_some() { vec![After::Load, After::Run] } else { vec![After::Run] };
+        Ok(Invariant { name, sql, is, after: after.unwrap_or(usual) })
     };
     item.list("[[invariant]]")?.iter().map(one).collect()
 }

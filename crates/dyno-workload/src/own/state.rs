@@ -73,7 +73,7 @@ const VALUE_BYTES: usize = 16;
 
 const NOTHING: Outcome = Outcome {
     ended: Ended::Open,
-    effect: Effect { rows: [0; Touch::KINDS], commits: 0, transactions: 0 },
+    effect: Effect { rows: [0; Touch::KINDS], commits: 0, transactions: 0, rolled_back: 0, tallied: 0 },
     amiss: None,
 };
 
@@ -172,6 +172,7 @@ impl State {
                 let number = self.value(expr);
                 self.hold.held[usize::from(*slot)] = number.held();
             }
+            Op::Tally => self.outcome.effect.tallied += 1,
             Op::Begin(_) | Op::Commit { .. } | Op::Rollback | Op::Draw(_) => {}
             Op::Execute(_) | Op::Fill | Op::Sleep(..) => {}
         }

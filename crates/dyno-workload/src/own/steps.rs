@@ -64,6 +64,8 @@ pub(super) enum Step {
     If { condition: Condition, then: Vec<Step>, otherwise: Vec<Step> },
     /// Takes the transaction back, and ends it.
     Rollback { condition: Condition },
+    /// Counts one of what this says.
+    Tally(String),
     /// Gives a name what an expression comes to.
     Set { slot: u16, to: Condition },
     /// Rests for so many units of so many ns.
@@ -104,8 +106,10 @@ pub(super) fn sql_or_nothing(folder: &Folder, item: &Item<'_>) -> Result<Variant
 
 /// The names that steps of `table`, a transaction, give to numbers.
 pub(super) fn given(table: &Table<'_>, names: &mut Names) -> Result<(), Fault> {
-    let steps = NESTING.into_iter().filter_map(|key| table.get(key)).filter_map(|item| item.as_list());
-    for step in steps.flatten().filter_map(|item| item.as_table()) {
+    // Draws may be made of what only another value of an option reads.
+    let steps = NESTING.into_iter().flat_map(|key| table.with_any_option(key));
+    let steps = steps.flat_map(|item| item.list_with_any_option());
+    for step in steps.filter_map(|item| item.as_table()) {
         for key in ["read", "count", "counter", "set"] {
             let Some(item) = step.get(key) else { continue };
             if key == "set" {
@@ -184,6 +188,10 @@ impl Reader<'_> {
         if depth > DEPTH_MAX {
             return Err(item.fault("too many steps within each other", "put fewer of them into each other"));
         }
+        // In the place of steps a text says why some value of an option has none.
+        if let Some(why) = item.as_text() {
+            return Err(item.fault(shown(&why.letters), "choose other options, or write a list of steps"));
+        }
         let list = item.list("a list of steps: [{ run = \"read_stock\" }]")?;
         if list.is_empty() {
             return Err(item.fault("there is no step", "write one"));
@@ -192,7 +200,8 @@ impl Reader<'_> {
     }
 
     fn step(&self, table: &Table<'_>, depth: usize) -> Result<Step, Fault> {
-        const KINDS: [&str; 8] = ["run", "sql", "repeat", "if", "rollback", "set", "sleep", "transaction"];
+        const KINDS: [&str; 9] =
+            ["run", "sql", "repeat", "if", "rollback", "tally", "set", "sleep", "transaction"];
         let kind = KINDS.iter().find_map(|kind| table.get(kind));
         let Some(kind) = kind else {
             return Err(match table.items().first() {
@@ -224,6 +233,10 @@ impl Reader<'_> {
             "rollback" => {
                 table.only(&["rollback"])?;
                 Ok(Step::Rollback { condition: self.condition(&kind)? })
+            }
+            "tally" => {
+                table.only(&["tally"])?;
+                Ok(Step::Tally(kind.name()?))
             }
             "set" => self.set(table, &kind),
             "sleep" => self.sleep(table, &kind),

@@ -1,5 +1,6 @@
 //! Tables of `workload.toml`, read key by key with the place of each.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::fault::{Fault, File, Text};
 use super::names::{NAME, is_name, meant, shown};
+use super::options::Options;
 
 /// A table, whose keys are asked for one after the other.
 #[derive(Clone)]
@@ -18,6 +20,7 @@ pub(super) struct Table<'a> {
     pub(super) name: String,
     at: usize,
     entries: &'a DeTable<'a>,
+    options: &'a Options<'a>,
 }
 
 /// A value under its name.
@@ -30,6 +33,7 @@ pub(super) struct Item<'a> {
     /// Where the key is written; in a list the value.
     key_at: usize,
     value: &'a Spanned<DeValue<'a>>,
+    options: &'a Options<'a>,
 }
 
 /// A number as it was written.
@@ -51,16 +55,31 @@ impl Written {
 
 /// Reads the table that `file` is, and gives it to `of`.
 pub(super) fn read<T>(file: &Arc<File>, of: impl FnOnce(&Table<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+    read_with(file, &[], of)
+}
+
+/// The same with these options: `name=value`.
+pub(super) fn read_with<T>(
+    file: &Arc<File>,
+    options: &[String],
+    of: impl FnOnce(&Table<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     let table = DeTable::parse(&file.text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let message = error.message().lines().collect::<Vec<_>>().join(", ");
         let problem = format!("not valid TOML: {message}");
         file.fault(at, problem, "write [SECTION] and KEY = VALUE lines, and texts in \"quotes\"")
     })?;
-    of(&Table { file, name: String::new(), at: 0, entries: table.get_ref() })
+    let options = &Options::read(file, table.get_ref(), options)?;
+    of(&Table { file, name: String::new(), at: 0, entries: table.get_ref(), options })
 }
 
 impl<'a> Table<'a> {
+    /// What was chosen of each option of the file, and whether that is what is taken where nothing is said.
+    pub(super) fn options(&self) -> Vec<(String, String, bool)> {
+        self.options.chosen()
+    }
+
     /// What is wrong with it as a whole.
     pub(super) fn fault(&self, problem: &str, hint: impl Into<String>) -> Fault {
         let colon = if self.name.is_empty() { "" } else { ": " };
@@ -89,7 +108,8 @@ impl<'a> Table<'a> {
                 name: self.full(key.get_ref()),
                 key: key.get_ref(),
                 key_at: key.span().start,
-                value,
+                value: self.options.resolve(value),
+                options: self.options,
             })
             .collect();
         all.sort_by_key(|item| item.key_at);
@@ -99,6 +119,23 @@ impl<'a> Table<'a> {
     /// The value of `key`, if it is written.
     pub(super) fn get(&self, key: &str) -> Option<Item<'a>> {
         self.items().into_iter().find(|item| item.own_name() == key)
+    }
+
+    /// What `key` is with any value of the options; nothing where it is not written.
+    pub(super) fn with_any_option(&self, key: &str) -> Vec<Item<'a>> {
+        let Some((known, value)) = self.entries.iter().find(|(known, _)| known.get_ref() == key) else {
+            return Vec::new();
+        };
+        let (options, key_at) = (self.options, known.span().start);
+        let item = |value| Item {
+            file: self.file,
+            name: self.full(key),
+            key: known.get_ref(),
+            key_at,
+            value,
+            options,
+        };
+        options.any(value).into_iter().map(item).collect()
     }
 
     /// The value of `key`, which has to be written.
@@ -235,9 +272,17 @@ impl<'a> Item<'a> {
             name: self.name.clone(),
             key: self.key,
             key_at: value.span().start,
-            value,
+            value: self.options.resolve(value),
+            options: self.options,
         };
         Some(values.iter().map(item).collect())
+    }
+
+    /// What the list has in it with any value of the options; nothing where it is no list.
+    pub(super) fn list_with_any_option(&self) -> Vec<Item<'a>> {
+        let values = self.value.get_ref().as_array().map(|values| values.iter()).into_iter().flatten();
+        let of = |value| Item { key_at: self.key_at, value, ..self.clone() };
+        values.flat_map(|value| self.options.any(value)).map(of).collect()
     }
 
     pub(super) fn list(&self, example: &str) -> Result<Vec<Item<'a>>, Fault> {
@@ -263,10 +308,18 @@ impl<'a> Item<'a> {
         Ok((low, high))
     }
 
+    /// Texts under `run` anywhere within what is written, whatever was chosen of the options.
+    pub(super) fn may_run(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        all_of(RUN, self.value.get_ref(), &mut found);
+        found
+    }
+
     /// The table, if it is one.
     pub(super) fn as_table(&self) -> Option<Table<'a>> {
         let entries = self.value.get_ref().as_table()?;
-        Some(Table { file: self.file, name: self.name.clone(), at: self.key_at, entries })
+        let (name, options) = (self.name.clone(), self.options);
+        Some(Table { file: self.file, name, at: self.key_at, entries, options })
     }
 
     pub(super) fn table(&self, example: &str) -> Result<Table<'a>, Fault> {
@@ -278,5 +331,29 @@ impl<'a> Item<'a> {
         let text = self.text("a time with its unit, as in \"100ms\"")?;
         let span: Result<Span, _> = text.letters.parse();
         span.map(|Span(time)| time).map_err(|error| self.fault(error.to_string(), ""))
+    }
+}
+
+/// The key of statements that steps run.
+const RUN: &str = "run";
+
+/// All texts under `key` within `value`, those of each value of an option among them.
+fn all_of(key: &str, value: &DeValue<'_>, found: &mut BTreeSet<String>) {
+    match value {
+        DeValue::Array(list) => list.iter().for_each(|value| all_of(key, value.get_ref(), found)),
+        DeValue::Table(table) => {
+            for (name, value) in table {
+                match value.get_ref() {
+                    DeValue::String(text) if name.get_ref() == key => {
+                        found.insert(text.to_string());
+                    }
+                    DeValue::Table(by) if name.get_ref() == key => {
+                        found.extend(by.values().filter_map(|one| one.get_ref().as_str()).map(str::to_owned));
+                    }
+                    other => all_of(key, other, found),
+                }
+            }
+        }
+        _ => {}
     }
 }

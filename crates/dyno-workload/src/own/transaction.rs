@@ -1,6 +1,7 @@
 //! A transaction as it was written, and which statements of its file its steps mean.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use dyno_engine::Isolation;
 use dyno_plan::Rate;
@@ -29,8 +30,12 @@ pub(super) struct Transaction {
     pub(super) definitions: bool,
     /// Whether requests are sent together whose answers nobody waits for.
     pub(super) pipeline: bool,
-    /// The shortest and the longest rest behind it, ns.
-    pub(super) think_ns: (u64, u64),
+    /// The rest behind it.
+    pub(super) think: Think,
+    /// How long it is typed in before it begins, ns.
+    pub(super) keying_ns: u64,
+    /// What its response time is to stay below nine times in ten.
+    pub(super) limit_p90: Option<Duration>,
     /// What one does to the database, as far as that is said.
     pub(super) said: BTreeMap<Counter, f64>,
     pub(super) sql: Option<Variants<Sql>>,
@@ -38,6 +43,8 @@ pub(super) struct Transaction {
     pub(super) fills: Option<Fills>,
     /// Its steps; none are the statements one after the other.
     pub(super) steps: Option<Vec<Step>>,
+    /// Names of statements that it would run with other values of the workload's options.
+    pub(super) may_run: BTreeSet<String>,
     /// Where it is written.
     pub(super) here: Text,
 }
@@ -49,6 +56,46 @@ pub(super) struct Fills {
     pub(super) table: Text,
     /// Rows of one transaction.
     pub(super) part: u64,
+}
+
+/// How long a session rests behind a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Think {
+    /// From one time to another, all alike, ns.
+    Between(u64, u64),
+    /// The longer, the more rarely, with this mean, and at most ten times as long, ns (TPC-C, clause 5.2.5.4).
+    Exponential(u64),
+}
+
+/// How often the mean an exponential rest is at most.
+const LONGEST: f64 = 10.0;
+
+impl Think {
+    /// Whether there is any.
+    pub(super) fn is_any(self) -> bool {
+        !matches!(self, Self::Between(_, 0) | Self::Exponential(0))
+    }
+
+    /// Its mean, s.
+    pub(super) fn mean_s(self) -> f64 {
+        match self {
+            Self::Between(low, high) => (low as f64 + high as f64) / 2e9,
+            Self::Exponential(mean) => mean as f64 / 1e9,
+        }
+    }
+
+    /// The rest that belongs to this of all numbers of 64 bits, ns.
+    pub(super) fn ns(self, drawn: u64) -> u64 {
+        match self {
+            Self::Between(low, high) => {
+                low + ((u128::from(drawn) * u128::from(high - low + 1)) >> u64::BITS) as u64
+            }
+            Self::Exponential(mean) => {
+                let unit = (((drawn >> 11) + 1) as f64) / (1u64 << 53) as f64;
+                (mean as f64 * (-unit.ln()).min(LONGEST)) as u64
+            }
+        }
+    }
 }
 
 /// A statement with the text that it stands in.
@@ -117,7 +164,10 @@ impl Transaction {
     /// Refuses a statement of `sql` that no step runs; `used` says which are run.
     pub(super) fn all_used(&self, sql: &Sql, used: &[bool]) -> Result<(), Fault> {
         let Sql { text, pieces } = sql;
-        let Some((piece, _)) = pieces.iter().zip(used).find(|(_, used)| !**used) else { return Ok(()) };
+        // What another value of an option runs is used then.
+        let is_named = |piece: &Piece| piece.name.as_ref().is_some_and(|name| self.may_run.contains(name));
+        let unused = |(piece, used): &(&Piece, &bool)| !**used && !is_named(piece);
+        let Some((piece, _)) = pieces.iter().zip(used).find(unused) else { return Ok(()) };
         let (problem, hint) = match &piece.name {
             Some(name) => (
                 format!("no step of {} runs {name}", self.name),

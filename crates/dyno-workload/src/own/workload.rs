@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dyno_engine::{Commits, Dialect, Statement, StatementId, Value};
-use dyno_record::{Class, Counter, Expected, OwnWorkload, Pipelined, Share, Touch};
+use dyno_record::{
+    Class, Counter, Expected, OwnWorkload, Pipelined, Share, Touch, TransactionFacts, Yardstick,
+};
 
 use super::bulk::OwnBulk;
 use super::draws::{Draws, Names};
 use super::fault::{Fault, Text};
 use super::folder::Variants;
-use super::program::{Code, Prepared, Program};
-use super::scripts::Invariant;
+use super::program::{Code, Op, Prepared, Program};
+use super::scripts::{After, Invariant};
 use super::sql::Piece;
-use super::steps::Sql;
+use super::steps::{Sql, Step};
 use super::tables::{Described, DescribedTable};
 use super::transaction::{Rated, Transaction};
 use crate::classes::Classes;
@@ -43,6 +45,14 @@ pub struct Own {
     pub(super) sums: Box<[u64]>,
     /// Whether transactions are dealt like cards, instead of being drawn each by itself.
     pub(super) deck: bool,
+    /// Whether any of its transactions is typed in before it begins.
+    pub(super) types: bool,
+    /// What stands wherever a result of it does; may be empty.
+    pub(super) note: String,
+    /// What its figures are held against; its class is the transaction's own name.
+    pub(super) yardstick: Option<Yardstick>,
+    /// What was chosen of each of its options, and whether that is what is taken where nothing is said.
+    pub(super) options: Vec<(String, String, bool)>,
     /// What sessions do on engines with files of their own, by name.
     pub(super) programs: BTreeMap<String, Arc<Program>>,
     /// What they do on all others, where every transaction has SQL for these.
@@ -58,6 +68,8 @@ pub struct Own {
 pub struct Single {
     /// The invariant's name; nothing for others.
     pub name: String,
+    /// What an invariant has to be, where it has to be something certain.
+    pub is: Option<String>,
     /// Its text.
     pub sql: String,
     text: Text,
@@ -155,15 +167,38 @@ impl Own {
                 None => self.label.as_ref().unwrap_or(name).clone(),
             },
             digest: digest.clone(),
+            options: self.options(false),
+            usual_options: self.options(true),
+            note: self.note.clone(),
             scale: *scale,
             writes: *writes,
             defines: self.transactions.iter().any(|transaction| transaction.definitions),
             pipelined: Vec::new(),
+            transactions: Vec::new(),
+            yardstick: self.yardstick.clone().map(|yardstick| Yardstick {
+                class: match &self.label {
+                    Some(label) => format!("{label}.{}", yardstick.class),
+                    None => yardstick.class,
+                },
+                ..yardstick
+            }),
             invariants: Vec::new(),
+            invariants_s: None,
             expected: Vec::new(),
             loaded: None,
             share: None,
         }
+    }
+
+    /// Options with what they are: those that are as usual, or all others.
+    pub fn options(&self, usual: bool) -> BTreeMap<String, String> {
+        let those = self.options.iter().filter(|(.., is_usual)| *is_usual == usual);
+        those.map(|(name, value, _)| (name.clone(), value.clone())).collect()
+    }
+
+    /// What has to stand wherever a result of it does; may be empty.
+    pub fn note(&self) -> &str {
+        &self.note
     }
 
     /// Transactions that send requests together on `engine`, whose sessions can.
@@ -174,6 +209,21 @@ impl Own {
             Some(Pipelined { class, round_trips: code.piped?, alone: code.round_trips })
         };
         self.transactions.iter().zip(codes).filter_map(one).collect()
+    }
+
+    /// What is known of its transactions on `engine` beforehand.
+    pub fn transaction_facts(&self, engine: &str) -> Vec<TransactionFacts> {
+        let codes = self.program(engine).map_or(&[][..], |program| &program.codes);
+        let one = |(transaction, code): (&Transaction, &Code)| TransactionFacts {
+            class: self.class_name(transaction),
+            requests: code.round_trips,
+            limit_p90_s: transaction.limit_p90.map(|limit| limit.as_secs_f64()),
+            tally: transaction.steps.as_deref().and_then(tallied),
+            may_roll_back: code.ops.iter().any(|op| matches!(op, Op::Rollback)),
+            keying_s: transaction.keying_ns as f64 / 1e9,
+            think_s: transaction.think.mean_s(),
+        };
+        self.transactions.iter().zip(codes).map(one).collect()
     }
 
     /// Names of engines that files are for: `mysql` where there is `pay.mysql.sql`.
@@ -300,15 +350,17 @@ impl Own {
         singles("drop", &self.drop, engine)
     }
 
-    /// What has to be the same before and after each run, under the name of each.
+    /// What has to hold behind each run, or behind a load, under the name of each: to be the same as before, or something certain.
     ///
     /// # Errors
     /// One has no SQL for this engine.
-    pub fn invariants(&self, engine: &str) -> Result<Vec<Single>, Fault> {
+    pub fn invariants(&self, engine: &str, when: After) -> Result<Vec<Single>, Fault> {
         let mut all = Vec::new();
-        for Invariant { name, sql } in &self.invariants {
+        for Invariant { name, sql, is, .. } in self.invariants.iter().filter(|one| one.after.contains(&when))
+        {
             let own = singles("invariant", sql, engine)?;
-            all.extend(own.into_iter().map(|single| Single { name: name.clone(), ..single }));
+            let with = |single| Single { name: name.clone(), is: is.clone(), ..single };
+            all.extend(own.into_iter().map(with));
         }
         Ok(all)
     }
@@ -322,6 +374,16 @@ impl Own {
             first.no_sql(engine)
         })
     }
+}
+
+/// What steps tally.
+fn tallied(steps: &[Step]) -> Option<String> {
+    steps.iter().find_map(|step| match step {
+        Step::Tally(what) => Some(what.clone()),
+        Step::Repeat { steps, .. } | Step::Transaction { steps, .. } => tallied(steps),
+        Step::If { then, otherwise, .. } => tallied(then).or_else(|| tallied(otherwise)),
+        _ => None,
+    })
 }
 
 fn statement(prepared: &Prepared, dialect: Dialect) -> Result<Statement, Fault> {
@@ -351,6 +413,7 @@ fn singles(what: &str, sql: &Variants<Sql>, engine: &str) -> Result<Vec<Single>,
     };
     let single = |piece: &Piece| Single {
         name: String::new(),
+        is: None,
         sql: piece.letters(text).to_owned(),
         text: text.clone(),
         piece: piece.clone(),

@@ -46,7 +46,7 @@ fn as_json(done: &Done) -> Value {
             json!({
                 "workload": done.name, "statements": done.statements, "seconds": done.seconds,
                 "tables": done.tables.iter().map(table).collect::<Vec<_>>(), "already": done.already,
-                "rows_written": done.rows_written,
+                "rows_written": done.rows_written, "conditions": done.conditions, "conditions_s": done.conditions_s,
             })
         }
     }

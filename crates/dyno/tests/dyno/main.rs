@@ -41,6 +41,7 @@ mod kills;
 mod long_series;
 mod method;
 mod mysql;
+mod orders;
 mod own_beside;
 mod own_calls;
 mod own_commits;

@@ -19,9 +19,11 @@ fn desk() -> Desk {
     desk
 }
 
-/// All but the one that only shows the language, which `own_sql` runs, and the one that loads, of which `bulkload` is.
+/// All but the one that only shows the language, which `own_sql` runs, the one that loads, of which `bulkload` is, and the large one,
+/// which `orders` does.
 fn names() -> impl Iterator<Item = &'static str> {
-    EXAMPLES.iter().map(|example| example.name).filter(|name| !["shop", "bulkload"].contains(name))
+    let others = ["shop", "bulkload", "orders"];
+    EXAMPLES.iter().map(|example| example.name).filter(move |name| !others.contains(name))
 }
 
 fn done(desk: &Desk, command: &str, folder: &str, url: &str, more: &[&str]) -> String {

@@ -50,7 +50,11 @@ fn act(desk: &Desk, folder: &str, url: &str) {
             let mut session = session(target.as_ref(), [statement].into());
             session.execute(dyno_engine::StatementId(0), &[]).unwrap().rows
         };
-        own.invariants(target.engine()).unwrap().into_iter().map(one).collect()
+        own.invariants(target.engine(), dyno_workload::own::After::Run)
+            .unwrap()
+            .into_iter()
+            .map(one)
+            .collect()
     };
     let before = invariants();
     let mut session = session(target.as_ref(), own.statements(target.engine(), target.dialect()).unwrap());

@@ -45,7 +45,7 @@ fn counts_are_said_in_plain_words() {
 fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
     let own = |missing: u64, after: Result<String, String>| {
         postgres(|record| {
-            let money = Invariant { name: "money".into(), before: "20000".into(), after };
+            let money = Invariant { name: "money".into(), is: None, before: Some("20000".into()), after };
             record.workload = Some(OwnWorkload {
                 scale: 1,
                 name: "bank".into(),

@@ -66,7 +66,7 @@ impl Maker<'_> {
                     };
                     (turns.map_or(0, |(least, _)| least).saturating_mul(inner.0), most)
                 }
-                Step::Rollback { .. } | Step::Set { .. } => (0, Some(0)),
+                Step::Rollback { .. } | Step::Set { .. } | Step::Tally(_) => (0, Some(0)),
                 Step::Transaction { steps, .. } => self.piped_steps(steps, kept),
             };
             trips = plus(trips, own);

@@ -4,12 +4,15 @@ use dyno_engine::Type;
 use dyno_engine::data::{Permutation, mix};
 
 use super::law::{Law, Turn};
-use super::null::{NULL, NULL_PARTS};
+use super::null::{NULL, NULL_PARTS, Null};
+use crate::own::expr::{Given, Key};
 use crate::own::value::{Held, Hold};
 
 /// How often a value is drawn anew, the rarest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::own) enum When {
+    /// Once for all sessions, when the run begins.
+    Run,
     /// Once, when the session begins.
     Session,
     /// For each transaction.
@@ -37,8 +40,8 @@ pub(in crate::own) struct Draw {
     pub(in crate::own) bytes_max: usize,
     /// What tells it from the others.
     pub(in crate::own) salt: u64,
-    /// How many of [`NULL_PARTS`] of its values are NULL for statements, and the counter that says whether this one is.
-    pub(in crate::own) null: Option<(u32, usize)>,
+    /// Which of its values are NULL for statements.
+    pub(in crate::own) null: Option<Null>,
 }
 
 impl Draw {
@@ -75,12 +78,20 @@ pub(in crate::own) struct Keys {
 /// Tells the class of a transaction, and the rest behind it, from other draws.
 const CLASS: u64 = 0x636c_6173;
 const REST: u64 = 0x7265_7374;
+/// Tells what is drawn for the run from what a session draws.
+const RUN: u64 = 0x72_756e;
 
 impl Keys {
     /// Those of session `session` with this seed.
     pub(in crate::own) fn new(seed: u64, session: u32) -> Self {
         let own = mix(mix(seed) ^ u64::from(session));
         Self { session_number: session, session: own, transaction: own, turns: 0 }
+    }
+
+    /// Those of what is drawn once for all sessions.
+    fn of_run(seed: u64) -> Self {
+        let run = mix(mix(seed) ^ RUN);
+        Self { session_number: 0, session: run, transaction: run, turns: 0 }
     }
 
     /// Turns to the transaction of this number.
@@ -116,10 +127,10 @@ impl Keys {
         order.key(before % whole) - 1
     }
 
-    /// A number below `whole` that decides on the rest behind it.
+    /// What decides on the rest behind it: any number of 64 bits.
     #[inline]
-    pub(in crate::own) fn rest(&self, whole: u64) -> u64 {
-        below(mix(self.transaction ^ REST), whole)
+    pub(in crate::own) fn rest(&self) -> u64 {
+        mix(self.transaction ^ REST)
     }
 }
 
@@ -143,22 +154,27 @@ impl Draws {
                 at: draw.at,
             };
             hold.held[usize::from(slot)] = draw.law.draw(turn, hold, &self.shared);
-            if let Some((share, counter)) = draw.null {
-                hold.counted[counter] = u64::from(mix(turn.key ^ NULL) % NULL_PARTS < u64::from(share));
+            if let Some(Null { share, when, counter }) = &draw.null {
+                let is_null = mix(turn.key ^ NULL) % NULL_PARTS < u64::from(*share)
+                    || when.as_ref().is_some_and(|when| when.of(&mut Given::new(hold, Key::Is(0))).holds());
+                hold.counted[*counter] = u64::from(is_null);
             }
         }
     }
 
-    /// What a session holds at first, in so many slots.
-    pub(in crate::own) fn hold(&self, slots: usize, keys: &mut Keys) -> Hold {
+    /// What a session holds at first, in so many slots, where the run has this seed.
+    pub(in crate::own) fn hold(&self, slots: usize, seed: u64, keys: &mut Keys) -> Hold {
         let mut hold = Hold {
             held: vec![Held::Int(0); slots].into(),
             bytes: vec![0; self.own_bytes].into(),
             counted: vec![0; self.counters].into(),
         };
-        let once = |slot: &u16| self.all[usize::from(*slot)].when == When::Session;
-        let slots: Vec<u16> = self.order.iter().copied().filter(once).collect();
-        self.draw(&slots, keys, &mut hold);
+        let once = |when: When| -> Vec<u16> {
+            let is_then = |slot: &u16| self.all[usize::from(*slot)].when == when;
+            self.order.iter().copied().filter(is_then).collect()
+        };
+        self.draw(&once(When::Run), &mut Keys::of_run(seed), &mut hold);
+        self.draw(&once(When::Session), keys, &mut hold);
         hold
     }
 

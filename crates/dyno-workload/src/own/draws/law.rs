@@ -22,6 +22,8 @@ pub(in crate::own) enum Law {
     Variable(Held),
     /// A whole number.
     Whole(Whole),
+    /// `NURand(a, low, low + count − 1)` of TPC-C, clause 2.1.6, with C in a slot.
+    Nurand { low: i64, count: u64, a: u64, c: u16 },
     /// A floating-point number between two ends.
     Real { low: f64, high: f64, curve: Curve },
     /// Numbers one after the other, and from the first again after the last; sessions each with numbers of their own, or all
@@ -31,8 +33,12 @@ pub(in crate::own) enum Law {
     Permutation { low: i64, count: u64, counter: usize },
     /// A decimal number: a whole one, with so many of its digits behind the point.
     Decimal { low: i64, count: u64, scale: u32 },
-    /// Letters of an alphabet.
-    Letters { alphabet: Box<[u8]>, length: (u32, u32) },
+    /// What an expression comes to, with so many of its digits behind the point.
+    DecimalOf { expr: Expr, scale: u32 },
+    /// The last digits of a number to the base of as many words as there are, each as its word.
+    Spelled { of: u16, words: Box<[(u32, u32)]>, digits: u32 },
+    /// Letters of an alphabet; some of them hold a word anywhere.
+    Letters { alphabet: Box<[u8]>, length: (u32, u32), holds: Option<Holds> },
     /// Bytes of any kind.
     Bytes { length: (u32, u32) },
     /// Some of these words, which are among the bytes that sessions share, with a space between them.
@@ -52,6 +58,18 @@ pub(in crate::own) enum Law {
     /// What an expression over other values comes to.
     Expr(Expr),
 }
+
+/// A word that some texts hold.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::own) struct Holds {
+    /// The word, among the bytes that sessions share.
+    pub(super) word: (u32, u32),
+    /// How many of [`PARTS`] texts hold it.
+    pub(super) share: u64,
+}
+
+/// Parts that shares of texts are counted in.
+pub(super) const PARTS: u64 = 1_000_000;
 
 /// What a draw depends on beside its law.
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +97,19 @@ impl Law {
         match self {
             Self::Is(held) | Self::Variable(held) => *held,
             Self::Whole(whole) => Held::Int(whole.draw(&mut rng())),
+            Self::Nurand { low, count, a, c } => {
+                let c = hold.number(*c).whole().unsigned_abs();
+                let law = Whole::Nurand { low: *low, count: *count, a: *a, c };
+                Held::Int(law.draw(&mut rng()))
+            }
+            Self::DecimalOf { expr, scale } => {
+                let number = expr.of(&mut Given::new(hold, Key::Is(turn.key))).whole();
+                own(turn.at, texts::decimal(number, *scale, &mut hold.bytes[turn.at..]))
+            }
+            Self::Spelled { of, words, digits } => {
+                let number = hold.number(*of).whole().unsigned_abs();
+                own(turn.at, texts::spelled(number, words, *digits, shared, &mut hold.bytes[turn.at..]))
+            }
             Self::Real { low, high, curve } => Held::Real(curve.draw(&mut rng(), *low, *high)),
             Self::Sequence { low, count, apart, counter } => {
                 let before = if *apart { count.wrapping_mul(turn.session.into()) } else { 0 };
@@ -120,9 +151,16 @@ impl Law {
             Self::Decimal { low, count, scale } => {
                 texts::decimal(nth(*low, uniform(rng, *count) - 1), *scale, out)
             }
-            Self::Letters { alphabet, length } => {
+            Self::Letters { alphabet, length, holds } => {
                 let length = texts::length(rng, *length);
                 texts::letters(rng, alphabet, &mut out[..length]);
+                if let Some(Holds { word: (from, len), share }) = *holds
+                    && uniform(rng, PARTS) <= share
+                {
+                    let len = len as usize;
+                    let at = uniform(rng, (length - len + 1) as u64) as usize - 1;
+                    out[at..at + len].copy_from_slice(&shared[from as usize..][..len]);
+                }
                 length
             }
             Self::Bytes { length } => {
@@ -165,6 +203,7 @@ impl Law {
         match self {
             Self::Is(Held::Int(number)) => Some((*number, *number)),
             Self::Whole(whole) => Some(whole.ends()),
+            Self::Nurand { low, count, .. } => Some((*low, nth(*low, count - 1))),
             Self::Permutation { low, count, .. } | Self::Sequence { low, count, apart: false, .. } => {
                 Some((*low, nth(*low, count - 1)))
             }

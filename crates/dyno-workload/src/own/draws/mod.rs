@@ -19,4 +19,4 @@ pub(super) use draw::{Draw, Draws, Keys, When};
 pub(super) use law::Law;
 pub(super) use null::{NULL, NULL_PARTS, null_share};
 pub(super) use read::{read, read_columns};
-pub(super) use reading::{COLUMN_BYTES_MAX, Names, numeric};
+pub(super) use reading::{COLUMN_BYTES_MAX, Constants, Names, numeric};

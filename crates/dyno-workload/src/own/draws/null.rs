@@ -1,5 +1,7 @@
 //! Values that are NULL for the statements that they are given to.
 
+use super::reading::{Reading, numeric};
+use crate::own::expr::{Expr, parse};
 use crate::own::fault::Fault;
 use crate::own::table::Table;
 
@@ -18,4 +20,37 @@ pub(in crate::own) fn null_share(table: &Table<'_>) -> Result<u32, Fault> {
         number if (0.0..=100.0).contains(&number) => Ok((number / 100.0 * NULL_PARTS as f64).round() as u32),
         number => Err(share.fault(format!("{number} is not from 0 to 100"), "")),
     }
+}
+
+/// Which values of a draw are NULL for the statements that they are given to.
+#[derive(Debug, Clone)]
+pub(in crate::own) struct Null {
+    /// How many of [`NULL_PARTS`], whatever they are.
+    pub(in crate::own) share: u32,
+    /// And those where this holds.
+    pub(in crate::own) when: Option<Expr>,
+    /// The counter that says whether this one is.
+    pub(in crate::own) counter: usize,
+}
+
+/// The condition of `null_if`, with the slots that it reads.
+///
+/// # Errors
+/// It is none.
+pub(super) fn null_if(
+    reading: &mut Reading<'_>,
+    table: &Table<'_>,
+) -> Result<Option<(Expr, Vec<u16>)>, Fault> {
+    let Some(item) = table.get("null_if") else { return Ok(None) };
+    let text = item.text("a condition: \"lines < 9\"")?;
+    let parsed = parse(&text, &mut |name, at| {
+        let slot = reading.slot(name, &text, at)?;
+        numeric(reading.of(slot), &text, at)?;
+        Ok(slot)
+    })?;
+    if parsed.is_random() {
+        return Err(item.fault("a random number", "draw it by a name of its own"));
+    }
+    let slots = parsed.slots();
+    Ok(Some((parsed, slots)))
 }

@@ -4,8 +4,8 @@ use dyno_engine::Type;
 
 use super::draw::Draws;
 use super::law::Law;
-use super::null::null_share;
-use super::reading::{Made, Names, Reading, all, numeric};
+use super::null::{null_if, null_share};
+use super::reading::{Constants, Made, Names, Reading, all, numeric};
 use super::{read_number, read_text};
 use crate::own::expr::parse;
 use crate::own::fault::Fault;
@@ -20,36 +20,49 @@ pub(in crate::own) fn read(
     folder: &Folder,
     table: Option<&Table<'_>>,
     names: &Names,
-    scale: i64,
+    constants: Constants,
 ) -> Result<Draws, Fault> {
-    all(folder, table.map(Table::items).unwrap_or_default(), names, scale, law)
+    all(folder, table.map(Table::items).unwrap_or_default(), names, constants, law)
 }
 
-/// What the columns of a described table are filled with; `names` has theirs first.
+/// What the columns of a described table are filled with, and what is drawn beside them; `names` has theirs first.
 ///
 /// # Errors
 /// One is wrong, or made of itself.
-pub(in crate::own) fn read_columns(
-    folder: &Folder,
-    table: &Table<'_>,
-    names: &Names,
-    scale: i64,
+pub(in crate::own) fn read_columns<'a>(
+    folder: &'a Folder,
+    columns: &Table<'a>,
+    beside: Option<&Table<'a>>,
+    names: &'a Names,
+    constants: Constants,
 ) -> Result<Draws, Fault> {
-    all(folder, table.items(), names, scale, law_of_column)
+    let beside = beside.map(Table::items).unwrap_or_default();
+    let items = columns.items().into_iter().chain(beside).collect();
+    all(folder, items, names, constants, law_of_column)
 }
 
 /// Keys of a column beside those of what it is filled with.
-const OF_COLUMN: [&str; 2] = ["type", "null_pct"];
+const OF_COLUMN: [&str; 3] = ["type", "null_pct", "null_if"];
 
 /// The law that a column says.
 fn law_of_column<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
     let table = item.table("a column: { type = \"integer\", expr = \"row\" }")?;
     if let Some(value) = table.get("value") {
-        table.only(&[OF_COLUMN[0], OF_COLUMN[1], "value"])?;
+        table.only(&[&OF_COLUMN[..], &["value"]].concat())?;
         let (held, of) = reading.value(&value)?;
-        return Ok(Made::number(Law::Is(held), of));
+        return with_null_if(reading, &table, Made::number(Law::Is(held), of));
     }
-    law_of(reading, item, &table, &OF_COLUMN)
+    let made = law_of(reading, item, &table, &OF_COLUMN)?;
+    with_null_if(reading, &table, made)
+}
+
+/// The same with the condition under which it is NULL.
+fn with_null_if(reading: &mut Reading<'_>, table: &Table<'_>, mut made: Made) -> Result<Made, Fault> {
+    if let Some((when, slots)) = null_if(reading, table)? {
+        made.null_if = Some(when);
+        made.needs.extend(slots);
+    }
+    Ok(made)
 }
 
 /// The law that `item` says.
@@ -58,8 +71,8 @@ fn law<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
         let (held, of) = reading.value(item)?;
         return Ok(Made::number(Law::Is(held), of));
     };
-    let made = law_of(reading, item, &table, &["per", "null_pct"])?;
-    Ok(Made { null: null_share(&table)?, ..made })
+    let made = law_of(reading, item, &table, &["per", "null_pct", "null_if"])?;
+    with_null_if(reading, &table, Made { null: null_share(&table)?, ..made })
 }
 
 /// The law that a table says, with `beside` as keys beside its own.
@@ -110,6 +123,19 @@ fn expr<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
     Ok(Made { needs, ..Made::number(Law::Expr(parsed), of) })
 }
 
+/// The decimal number that an expression is in units of its last digit.
+fn decimal_of<'a>(reading: &mut Reading<'a>, item: &Item<'a>, table: &Table<'a>) -> Result<Made, Fault> {
+    let scale = read_number::digits(table)?;
+    let made = expr(reading, item)?;
+    match (made.law, made.of) {
+        (Law::Expr(expr), Type::Int | Type::Literal) => {
+            let law = Law::DecimalOf { expr, scale };
+            Ok(Made { needs: made.needs, ..Made::bytes(law, Type::Literal, read_number::DECIMAL_LETTERS) })
+        }
+        _ => Err(item.fault("no whole number", "write int(…) or round(…) around it")),
+    }
+}
+
 /// The number that a variable has at first.
 fn variable<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
     item.number("the number that it is at first: variable = 0")?;
@@ -128,7 +154,7 @@ struct Kind {
 /// The kind that steps set.
 const VARIABLE: &str = "variable";
 
-const KINDS: [Kind; 19] = [
+const KINDS: [Kind; 21] = [
     Kind { name: "uniform", options: &[], read: |reading, item, _| read_number::uniform(reading, item) },
     Kind {
         name: "zipf",
@@ -145,11 +171,9 @@ const KINDS: [Kind; 19] = [
         options: &["mean"],
         read: |reading, item, table| read_number::exponential(reading, item, table),
     },
-    Kind {
-        name: "nurand",
-        options: &["a", "c"],
-        read: |reading, item, table| read_number::nurand(reading, item, table),
-    },
+    Kind { name: "nurand", options: &["a", "c"], read: read_number::nurand },
+    Kind { name: "decimal_of", options: &["scale"], read: decimal_of },
+    Kind { name: "spelled", options: &["words", "digits", "literal"], read: read_text::spelled },
     Kind { name: VARIABLE, options: &[], read: |reading, item, _| variable(reading, item) },
     Kind {
         name: "permutation",
@@ -164,11 +188,7 @@ const KINDS: [Kind; 19] = [
     },
     Kind { name: "choice", options: &["weights", "literal"], read: read_number::choice },
     Kind { name: "expr", options: &[], read: |reading, item, _| expr(reading, item) },
-    Kind {
-        name: "text",
-        options: &["letters", "literal"],
-        read: |_, item, table| read_text::letters(item, table),
-    },
+    Kind { name: "text", options: &["letters", "holds", "holds_pct", "literal"], read: read_text::letters },
     Kind { name: "words", options: &["count", "literal"], read: read_text::words },
     Kind { name: "bytes", options: &[], read: |_, item, _| read_text::bytes(item) },
     Kind { name: "date", options: &[], read: |_, item, _| read_text::day(item) },

@@ -5,7 +5,7 @@ use dyno_engine::data::{Permutation, mix};
 
 use super::law::Law;
 use super::numbers::{Curve, END_MAX, Whole};
-use super::reading::{Made, Reading, literal};
+use super::reading::{Made, Reading, literal, numeric};
 use super::texts::WHOLE_LETTERS;
 use crate::draw::Zipf;
 use crate::own::fault::Fault;
@@ -108,11 +108,23 @@ pub(super) fn exponential(reading: &Reading<'_>, item: &Item<'_>, table: &Table<
     Ok(curve(ends(reading, item)?, Curve::Exponential { mean }))
 }
 
-pub(super) fn nurand(reading: &Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+pub(super) fn nurand<'a>(
+    reading: &mut Reading<'a>,
+    item: &Item<'a>,
+    table: &Table<'a>,
+) -> Result<Made, Fault> {
     let (low, high) = whole_range(reading, item, 0)?;
     let a = table.need("a", "the number A of TPC-C, clause 2.1.6: a = 1023")?.whole(0, END_MAX)?;
-    let c = table.get("c").map_or(Ok(0), |c| c.whole(0, END_MAX))?;
-    let (count, a, c) = (high.abs_diff(low) + 1, a.unsigned_abs(), c.unsigned_abs());
+    let (count, a) = (high.abs_diff(low) + 1, a.unsigned_abs());
+    // C may be a value of its own, such as one that is drawn once for the run.
+    if let Some(c) = table.get("c").filter(|c| c.as_text().is_some()) {
+        let name = c.text("a number, or the name of one")?;
+        let slot = reading.slot(&name.letters, &name, 0)?;
+        numeric(reading.of(slot), &name, 0)?;
+        let law = Law::Nurand { low, count, a, c: slot };
+        return Ok(Made { needs: vec![slot], ..Made::number(law, Type::Int) });
+    }
+    let c = table.get("c").map_or(Ok(0), |c| c.whole(0, END_MAX))?.unsigned_abs();
     Ok(Made::number(Law::Whole(Whole::Nurand { low, count, a, c }), Type::Int))
 }
 
@@ -131,7 +143,7 @@ pub(super) fn sequence(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table
 }
 
 pub(super) fn decimal(reading: &Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
-    let scale = table.get("scale").map_or(Ok(2), |scale| scale.whole(0, SCALE_MAX))? as u32;
+    let scale = digits(table)?;
     let (low, high, _) = ends(reading, item)?;
     let ten = 10f64.powi(scale as i32);
     let (low, high) = ((low * ten).round(), (high * ten).round());
@@ -140,7 +152,15 @@ pub(super) fn decimal(reading: &Reading<'_>, item: &Item<'_>, table: &Table<'_>)
     }
     let (low, high) = (low as i64, high as i64);
     let law = Law::Decimal { low, count: high.abs_diff(low) + 1, scale };
-    Ok(Made::bytes(law, Type::Literal, WHOLE_LETTERS + 2))
+    Ok(Made::bytes(law, Type::Literal, DECIMAL_LETTERS))
+}
+
+/// Letters of a decimal number at most.
+pub(super) const DECIMAL_LETTERS: usize = WHOLE_LETTERS + 2;
+
+/// Digits behind the point.
+pub(super) fn digits(table: &Table<'_>) -> Result<u32, Fault> {
+    table.get("scale").map_or(Ok(2), |scale| scale.whole(0, SCALE_MAX)).map(|scale| scale as u32)
 }
 
 pub(super) fn choice(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {

@@ -3,9 +3,9 @@
 use dyno_engine::Type;
 
 use super::calendar;
-use super::law::Law;
+use super::law::{Holds, Law, PARTS};
 use super::reading::COLUMN_BYTES_MAX;
-use super::reading::{Made, Reading, literal};
+use super::reading::{Made, Reading, literal, numeric};
 use super::template::{Piece, Quotes, REAL_LETTERS, Template};
 use super::texts::{self, WHOLE_LETTERS};
 use crate::own::fault::{Fault, Text};
@@ -23,7 +23,11 @@ fn lengths(item: &Item<'_>) -> Result<(u32, u32), Fault> {
     Ok((low as u32, high as u32))
 }
 
-pub(super) fn letters(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+pub(super) fn letters<'a>(
+    reading: &mut Reading<'a>,
+    item: &Item<'a>,
+    table: &Table<'a>,
+) -> Result<Made, Fault> {
     let length = lengths(item)?;
     let alphabet = match table.get("letters") {
         None => "abcdefghijklmnopqrstuvwxyz".into(),
@@ -38,8 +42,55 @@ pub(super) fn letters(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault>
     if alphabet.len() > 95 {
         return Err(item.fault("more than 95 letters", "leave out those that are there twice"));
     }
-    let law = Law::Letters { alphabet: alphabet.bytes().collect(), length };
+    let holds = holds(reading, table, length.0)?;
+    let law = Law::Letters { alphabet: alphabet.bytes().collect(), length, holds };
     Ok(Made::bytes(law, literal(table)?, length.1 as usize))
+}
+
+/// The word that some texts, of so many letters at least, hold.
+fn holds(reading: &mut Reading<'_>, table: &Table<'_>, shortest: u32) -> Result<Option<Holds>, Fault> {
+    let Some(item) = table.get("holds") else {
+        return match table.get("holds_pct") {
+            None => Ok(None),
+            Some(share) => Err(share.fault("a share of nothing", "write holds = \"ORIGINAL\" too")),
+        };
+    };
+    let word = reading.share(&item.text("a word: \"ORIGINAL\"")?.letters);
+    if word.1 > shortest {
+        return Err(item.fault("longer than the shortest text", "draw longer texts"));
+    }
+    let share = table.need("holds_pct", "how many of a hundred hold it: holds_pct = 10")?;
+    match share.real("a share: 10")? {
+        number if (0.0..=100.0).contains(&number) => {
+            Ok(Some(Holds { word, share: (number / 100.0 * PARTS as f64).round() as u64 }))
+        }
+        number => Err(share.fault(format!("{number} is not from 0 to 100"), "")),
+    }
+}
+
+/// Digits of a spelled number at most.
+const DIGITS_MAX: i64 = 9;
+
+pub(super) fn spelled<'a>(
+    reading: &mut Reading<'a>,
+    item: &Item<'a>,
+    table: &Table<'a>,
+) -> Result<Made, Fault> {
+    let name = item.text("the name of a number")?;
+    let of = reading.slot(&name.letters, &name, 0)?;
+    numeric(reading.of(of), &name, 0)?;
+    let written = table.need("words", "one for each digit: words = [\"BAR\", \"OUGHT\"]")?;
+    let mut words = Vec::new();
+    for word in written.list("some words, one for each digit")? {
+        words.push(reading.share(&word.text("a word")?.letters));
+    }
+    if !(2..=100).contains(&words.len()) {
+        return Err(written.fault("not 2 to 100 words", "write one for each digit"));
+    }
+    let digits = table.need("digits", "how many: digits = 3")?.whole(1, DIGITS_MAX)? as u32;
+    let longest = words.iter().map(|&(_, len)| len as usize).max().unwrap_or(0);
+    let law = Law::Spelled { of, words: words.into(), digits };
+    Ok(Made { needs: vec![of], ..Made::bytes(law, literal(table)?, longest * digits as usize) })
 }
 
 pub(super) fn bytes(item: &Item<'_>) -> Result<Made, Fault> {

@@ -7,10 +7,12 @@ use dyno_engine::data::mix;
 
 use super::draw::{Draw, Draws, When};
 use super::law::Law;
+use super::null::Null;
+use crate::own::expr::Expr;
 use crate::own::fault::{Fault, Text};
 use crate::own::folder::Folder;
 use crate::own::names::{NAME, is_name, meant, shown};
-use crate::own::scale::SCALE;
+use crate::own::scale::{DATA_SEED, SCALE};
 use crate::own::table::{Item, Table, Written};
 use crate::own::value::Held;
 
@@ -55,7 +57,10 @@ impl Names {
     }
 
     fn way_out(&self, name: &str) -> String {
-        match meant(name, self.all.iter().map(String::as_str).filter(|known| *known != SCALE)) {
+        match meant(
+            name,
+            self.all.iter().map(String::as_str).filter(|known| !Constants::NAMES.contains(known)),
+        ) {
             none if none.is_empty() => format!("draw it: `{} = {{ … }}` in [draw]", shown(name)),
             hint => hint,
         }
@@ -72,17 +77,19 @@ pub(super) struct Made {
     pub(super) needs: Vec<u16>,
     /// How many of [`NULL_PARTS`](super::null::NULL_PARTS) of its values are NULL.
     pub(super) null: u32,
+    /// And where this holds.
+    pub(super) null_if: Option<Expr>,
 }
 
 impl Made {
     /// A number.
     pub(super) fn number(law: Law, of: Type) -> Self {
-        Self { law, of, bytes_max: 0, needs: Vec::new(), null: 0 }
+        Self { law, of, bytes_max: 0, needs: Vec::new(), null: 0, null_if: None }
     }
 
     /// A text or bytes, of so many at most.
     pub(super) fn bytes(law: Law, of: Type, bytes_max: usize) -> Self {
-        Self { law, of, bytes_max, needs: Vec::new(), null: 0 }
+        Self { law, of, bytes_max, needs: Vec::new(), null: 0, null_if: None }
     }
 }
 
@@ -112,18 +119,25 @@ pub(super) fn all<'a>(
     folder: &'a Folder,
     items: Vec<Item<'a>>,
     names: &'a Names,
-    scale: i64,
+    constants: Constants,
     law: OfItem<'a>,
 ) -> Result<Draws, Fault> {
+    let Constants { scale, data_seed } = constants;
     if let Some(item) = items.get(DRAWS_MAX) {
         return Err(item.fault(format!("more than {DRAWS_MAX} draws"), "leave some out"));
     }
+    let hint = "give the draw another name";
     if let Some(item) = items.iter().find(|item| item.own_name() == SCALE) {
-        return Err(item.unknown("the workload itself has a scale", &[]).hint("give the draw another name"));
+        return Err(item.unknown("the workload itself has a scale", &[]).hint(hint));
     }
-    let done = items.iter().map(|_| None).chain([Some(of_scale(scale))]).collect();
+    if let Some(item) = items.iter().find(|item| item.own_name() == DATA_SEED) {
+        return Err(item.unknown("the workload itself has a seed of its data", &[]).hint(hint));
+    }
+    let own = [constant(SCALE, scale), constant(DATA_SEED, data_seed)].map(Some);
+    let done = items.iter().map(|_| None).chain(own).collect();
     let own_bytes = names.columns.len() * COLUMN_BYTES_MAX;
-    let draws = Draws { order: vec![items.len() as u16], own_bytes, ..Draws::default() };
+    let draws =
+        Draws { order: vec![items.len() as u16, items.len() as u16 + 1], own_bytes, ..Draws::default() };
     let mut reading = Reading { folder, names, scale, law, items, done, begun: Vec::new(), draws };
     for slot in 0..reading.items.len() {
         reading.need(slot as u16)?;
@@ -133,14 +147,27 @@ pub(super) fn all<'a>(
     Ok(draws)
 }
 
-/// The scale as a value that is always the same.
-fn of_scale(scale: i64) -> Draw {
+/// What every workload knows of itself; names of the same order stand behind those of its draws.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::own) struct Constants {
+    pub(in crate::own) scale: i64,
+    /// The seed of its described tables.
+    pub(in crate::own) data_seed: i64,
+}
+
+impl Constants {
+    /// Their names.
+    pub(in crate::own) const NAMES: [&str; 2] = [SCALE, DATA_SEED];
+}
+
+/// A value that is always the same.
+fn constant(name: &str, number: i64) -> Draw {
     Draw {
-        name: SCALE.to_owned(),
-        words: scale.to_string(),
-        law: Law::Is(Held::Int(scale)),
+        name: name.to_owned(),
+        words: number.to_string(),
+        law: Law::Is(Held::Int(number)),
         of: Type::Int,
-        when: When::Session,
+        when: When::Run,
         needs: Vec::new(),
         at: 0,
         bytes_max: 0,
@@ -179,18 +206,18 @@ impl<'a> Reading<'a> {
 
     /// The draw with this law.
     fn draw(&mut self, item: &Item<'a>, made: Made) -> Result<Draw, Fault> {
-        let Made { law, of, bytes_max, needs, null } = made;
+        let Made { law, of, bytes_max, needs, null: share, null_if: when } = made;
         let at = self.draws.own_bytes;
         self.draws.own_bytes += bytes_max;
         if self.draws.own_bytes > OWN_BYTES_MAX {
             let problem = "the texts of a session are longer than 16 MiB together";
             return Err(item.fault(problem, "draw shorter ones"));
         }
-        let when = self.when(item, &law, &needs)?;
-        let null = (null > 0).then(|| (null, self.counter()));
+        let drawn = self.when(item, &law, &needs)?;
+        let null = (share > 0 || when.is_some()).then(|| Null { share, when, counter: self.counter() });
         let name = item.own_name().to_owned();
         let salt = name.bytes().fold(0, |salt, byte| mix(salt ^ u64::from(byte)));
-        Ok(Draw { name, words: item.written(), law, of, when, needs, at, bytes_max, salt, null })
+        Ok(Draw { name, words: item.written(), law, of, when: drawn, needs, at, bytes_max, salt, null })
     }
 
     /// When it is drawn: not more rarely than what it is made of.
@@ -206,18 +233,26 @@ impl<'a> Reading<'a> {
             Some(per) if matches!(law, Law::Variable(_)) => {
                 return Err(per.fault("a variable is what steps set", "leave `per` out"));
             }
-            None if matches!(law, Law::Is(_) | Law::Variable(_)) => return Ok(When::Session),
+            None if matches!(law, Law::Is(_)) => return Ok(When::Run),
+            // What is calculated from such values alone is the same for the whole run.
+            None if matches!(law, Law::Expr(expr) if !expr.is_random())
+                && latest_when.is_none_or(|latest| latest == When::Run) =>
+            {
+                return Ok(When::Run);
+            }
+            None if matches!(law, Law::Variable(_)) => return Ok(When::Session),
             None => return Ok(latest_when.unwrap_or(When::Transaction).max(When::Transaction)),
             Some(per) => per,
         };
         let text = own.text("\"transaction\"")?;
         let when = match &*text.letters {
+            "run" => When::Run,
             "session" => When::Session,
             "transaction" => When::Transaction,
             "repeat" => When::Repeat,
             "statement" => When::Statement,
             other => {
-                let hint = "session, transaction, repeat or statement";
+                let hint = "run, session, transaction, repeat or statement";
                 return Err(own.fault(format!("{:?} is not known", shown(other)), hint));
             }
         };

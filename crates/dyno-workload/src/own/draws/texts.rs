@@ -103,6 +103,25 @@ pub(super) fn decimal(number: i64, scale: u32, out: &mut [u8]) -> usize {
     len
 }
 
+/// Writes the last digits of a number to the base of as many words as there are, each as its word; returns how many bytes there are.
+#[inline]
+pub(super) fn spelled(
+    number: u64,
+    words: &[(u32, u32)],
+    digits: u32,
+    shared: &[u8],
+    out: &mut [u8],
+) -> usize {
+    let base = words.len() as u64;
+    let mut at = 0;
+    for digit in (0..digits).rev() {
+        let (from, len) = words[(number / base.pow(digit) % base) as usize];
+        out[at..at + len as usize].copy_from_slice(&shared[from as usize..][..len as usize]);
+        at += len as usize;
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

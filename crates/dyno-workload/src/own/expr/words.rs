@@ -7,7 +7,7 @@ use crate::own::value::Number;
 const ARGUMENTS_MAX: usize = 16;
 
 /// Functions with how many arguments each has at least and at most.
-pub(super) const FUNCTIONS: [(&str, usize, usize); 18] = [
+pub(super) const FUNCTIONS: [(&str, usize, usize); 19] = [
     ("min", 2, ARGUMENTS_MAX),
     ("max", 2, ARGUMENTS_MAX),
     ("abs", 1, 1),
@@ -19,6 +19,7 @@ pub(super) const FUNCTIONS: [(&str, usize, usize); 18] = [
     ("exp", 1, 1),
     ("pow", 2, 2),
     ("if", 3, 3),
+    ("nth", 2, ARGUMENTS_MAX),
     ("hash_fnv1a", 2, 2),
     ("hash_murmur2", 2, 2),
     ("permute", 3, 3),
@@ -54,12 +55,27 @@ pub(super) fn function(name: &str, mut arguments: Vec<Expr>) -> Expr {
         "hash_fnv1a" => folded(Two::Fnv1a, arguments),
         "hash_murmur2" => folded(Two::Murmur2, arguments),
         "if" => Expr::If(three(arguments)),
+        "nth" => {
+            let place = arguments.remove(0);
+            nth(&place, 1, &arguments)
+        }
         "permute" => Expr::Permute(three(arguments)),
         "random" => Expr::Random(Random::Uniform, three(arguments)),
         "random_exponential" => Expr::Random(Random::Exponential, three(arguments)),
         "random_gaussian" => Expr::Random(Random::Gaussian, three(arguments)),
         _ => Expr::Random(Random::Zipfian, three(arguments)),
     }
+}
+
+/// The one of `values`, of which the first has the place `first`, whose place it is: by halves, so that of many none is far away.
+fn nth(place: &Expr, first: usize, values: &[Expr]) -> Expr {
+    if values.len() < 2 {
+        return values.first().cloned().unwrap_or(Expr::Is(Number::Int(0)));
+    }
+    let (low, high) = values.split_at(values.len() / 2);
+    let last = Expr::Is(Number::Int((first + low.len() - 1) as i64));
+    let is_low = Expr::Both(Two::AtMost, Box::new(place.clone()), Box::new(last));
+    Expr::If(Box::new([is_low, nth(place, first, low), nth(place, first + low.len(), high)]))
 }
 
 /// The end of the number that begins at `begin`: digits, a point, and an exponent with its sign.

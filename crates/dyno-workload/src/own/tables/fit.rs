@@ -32,6 +32,9 @@ pub(super) fn misfit(of: ColumnType, draw: &Draw, draws: &Draws) -> Option<(Stri
                 let fits = *drawn <= scale && before_point <= digits - scale;
                 (!fits).then(|| ("it has more digits than the type".to_owned(), "write a longer type"))
             }
+            (Law::DecimalOf { scale: drawn, .. }, _) => (*drawn > scale).then(|| {
+                ("it has more digits behind the point than the type".to_owned(), "write a longer type")
+            }),
             _ => no(kind(draw.of), "draw whole numbers, or a decimal"),
         },
         ColumnType::Real => match draw.of {

@@ -1,16 +1,19 @@
 //! `[table.NAME]`: from what a user wrote to tables.
 
+use std::sync::Arc;
+
 use dyno_engine::{Column, ColumnType};
 use sha2::{Digest as _, Sha256};
 
 use super::column::column_type;
 use super::fit::misfit;
+use super::parent::Parent;
 use super::table::DescribedTable;
-use crate::own::draws::{Draws, Names, null_share, read_columns};
+use crate::own::draws::{Constants, Draws, Names, null_share, read_columns};
 use crate::own::fault::{Fault, Text};
 use crate::own::folder::Folder;
 use crate::own::names::{NAME, is_name, meant, shown};
-use crate::own::scale::{self, SCALE};
+use crate::own::scale;
 use crate::own::table::{Item, Table};
 
 /// Tables of a workload, and columns of a table, at most.
@@ -19,8 +22,8 @@ const COLUMNS_MAX: usize = 500;
 /// Rows of a table at most.
 const ROWS_MAX: i64 = 1 << 50;
 
-/// The name of a row's number in expressions.
-const ROW: &str = "row";
+/// Names of a row's number in expressions, and of rows that belong to one of another table: its number, and their place among those of it.
+const ROWS: [&str; 3] = ["row", "parent", "place"];
 
 /// All tables, with what tells this description from every other.
 #[derive(Debug, Clone, Default)]
@@ -88,8 +91,8 @@ pub(in crate::own) fn read(
 }
 
 /// Keys of a table.
-const KEYS: [&str; 8] =
-    ["rows", "like", "primary_key", "indexes", "indexed", "logging", "constraints", "columns"];
+const KEYS: [&str; 9] =
+    ["rows", "like", "primary_key", "indexes", "indexed", "logging", "constraints", "columns", "draw"];
 
 fn one(
     folder: &Folder,
@@ -105,15 +108,19 @@ fn one(
     let table = item.table("[table.NAME]")?;
     table.only(&KEYS)?;
     let like = table.get("like").map(|like| model(&like, before)).transpose()?;
-    if let (Some(_), Some(own)) = (&like, table.get("columns")) {
+    if let (Some(_), Some(own)) = (&like, table.get("columns").or_else(|| table.get("draw"))) {
         return Err(
             own.fault("its columns are those of the table that it is like", "take out like, or these")
         );
     }
     // What it is like is not like another one, so its columns are written there.
     let of = like.as_ref().map_or(Ok(table.clone()), |(item, _)| item.table("[table.NAME]"))?;
-    let rows = match (table.get("rows"), &like) {
-        (None, Some((_, like))) => like.rows as i64,
+    let rows_item = table.get("rows");
+    let parent = rows_item.as_ref().and_then(Item::as_table);
+    let parent = parent.map(|table| self::parent(&table, before.1)).transpose()?;
+    let rows = match (rows_item, &like, &parent) {
+        (_, _, Some(_)) => 0,
+        (None, Some((_, like)), None) => like.rows as i64,
         _ => scale::whole(&table.need("rows", "rows = \"100_000 * scale\"")?, scale, 0, ROWS_MAX)?,
     };
     let columns_item = of.need("columns", "[table.NAME.columns]")?;
@@ -122,15 +129,28 @@ fn one(
     if written.is_empty() || written.len() > COLUMNS_MAX {
         return Err(columns_item.fault(format!("1 to {COLUMNS_MAX} columns"), ""));
     }
-    if let Some(row) = columns_table.get(ROW) {
-        return Err(row.unknown("the number of the row", &[]).hint("give the column another name"));
+    let beside = of.get("draw").map(|item| item.table("[table.NAME.draw]")).transpose()?;
+    let beside_items = beside.as_ref().map(Table::items).unwrap_or_default();
+    let own_rows = &ROWS[..if parent.is_some() { 3 } else { 1 }];
+    for item in written.iter().chain(&beside_items) {
+        if own_rows.contains(&item.own_name()) {
+            let what = match parent {
+                None => "the number of the row",
+                Some(_) => "the number of the row, of the one that it belongs to, or of its place",
+            };
+            return Err(item.unknown(what, &[]).hint("give the column another name"));
+        }
     }
-    let mut names: Vec<String> = written.iter().map(|item| item.own_name().to_owned()).collect();
-    names.push(SCALE.to_owned());
+    if let Some(item) = beside_items.iter().find(|item| columns_table.get(item.own_name()).is_some()) {
+        return Err(item.unknown("there is a column of this name", &[]).hint("give it another name"));
+    }
+    let drawn = written.iter().chain(&beside_items).map(Item::own_name).chain(Constants::NAMES);
+    let mut names: Vec<String> = drawn.map(str::to_owned).collect();
     let draws = names.len();
-    names.push(ROW.to_owned());
-    let draws =
-        read_columns(folder, &columns_table, &Names { all: names, draws, ..Names::default() }, scale)?;
+    names.extend(own_rows.iter().map(|&name| name.to_owned()));
+    let names = Names { all: names, draws, ..Names::default() };
+    let constants = Constants { scale, data_seed: seed as i64 };
+    let draws = read_columns(folder, &columns_table, beside.as_ref(), &names, constants)?;
     let (mut columns, mut nulls): (Vec<Column>, Vec<u32>) = (Vec::new(), Vec::new());
     for (place, item) in written.iter().enumerate() {
         let (of, null) = column(item, place, &draws)?;
@@ -162,6 +182,7 @@ fn one(
     Ok(DescribedTable {
         name,
         rows,
+        parent,
         columns,
         nulls,
         key,
@@ -210,6 +231,23 @@ fn indexed_first(item: &Item<'_>) -> Result<bool, Fault> {
 fn constraints(item: &Item<'_>) -> Result<Vec<String>, Fault> {
     let one = |item: &Item<'_>| Ok(item.text("a constraint: \"CHECK (amount >= 0)\"")?.letters.to_string());
     item.list("a list of constraints: [\"CHECK (amount >= 0)\"]")?.iter().map(one).collect()
+}
+
+/// The table of which each row has so many of these: `{ of = "orders", times = "o_ol_cnt" }`.
+fn parent(table: &Table<'_>, before: &[DescribedTable]) -> Result<Arc<Parent>, Fault> {
+    table.only(&["of", "times"])?;
+    let item = table.need("of", "the table of which each row has some: of = \"orders\"")?;
+    let name = item.text("the name of a table")?;
+    let Some(parent) = before.iter().find(|table| table.name == *name.letters) else {
+        let problem = format!("there is no table {} before this one", shown(&name.letters));
+        return Err(item.fault(problem, meant(&name.letters, before.iter().map(DescribedTable::name))));
+    };
+    let times = table.need("times", "a column that says how many: times = \"o_ol_cnt\"")?;
+    let column = places(&times, &parent.columns)?[0];
+    match parent.columns[column].of {
+        ColumnType::Integer | ColumnType::Bigint => Ok(Arc::new(Parent::new(parent.clone(), column))),
+        _ => Err(times.fault("no column of integers", "name one that says how many rows there are")),
+    }
 }
 
 /// The type of a column, and its share of NULL.

@@ -3,8 +3,9 @@
 use dyno_engine::data::mix;
 use dyno_engine::{Rows, Type, Value};
 
+use super::parent::Finder;
 use super::table::DescribedTable;
-use crate::own::draws::{Keys, NULL, NULL_PARTS};
+use crate::own::draws::{Keys, NULL, NULL_PARTS, When};
 use crate::own::value::{Held, Hold};
 
 /// Makes the rows of one table.
@@ -15,8 +16,10 @@ pub struct RowMaker<'a> {
     slots: Vec<u16>,
     keys: Keys,
     hold: Hold,
-    /// The slot of the row's number.
+    /// The slot of the row's number; behind it that of the row that it belongs to, and of its place among those of it.
     row_slot: usize,
+    /// What finds those, where rows belong to rows of another table.
+    finder: Option<Finder<'a>>,
     row: u64,
     /// What tells this table from others.
     own: u64,
@@ -46,19 +49,24 @@ impl<'a> RowMaker<'a> {
         let salt = table.made_as.bytes().fold(0, |salt, byte| mix(salt ^ u64::from(byte)));
         let own = mix(mix(table.seed) ^ salt);
         let mut keys = Keys::new(own, 0);
-        // Behind the columns come the scale, which is drawn, and the row's number, which is not.
+        // Behind the columns comes what is drawn beside them, then scale and seed, and then the row's number, which is not drawn.
         let row_slot = table.draws.all.len();
-        let hold = table.draws.hold(row_slot + 1, &mut keys);
+        let hold = table.draws.hold(row_slot + 3, own, &mut keys);
         let columns: Vec<u16> = columns.iter().map(|&column| column as u16).collect();
-        let slots = table.draws.closure(&columns, |_| true);
-        Self { table, slots, keys, hold, row_slot, row: 0, own }
+        let slots = table.draws.closure(&columns, |draw| draw.when != When::Run || draw.null.is_some());
+        let finder = table.parent.as_deref().map(Finder::new);
+        Self { table, slots, keys, hold, row_slot, finder, row: 0, own }
     }
 
     /// Whether the value of this column of the row is NULL, whatever was drawn.
     fn is_null(&self, column: usize) -> bool {
+        let draw = &self.table.draws.all[column];
+        if draw.null.as_ref().is_some_and(|null| self.hold.counted[null.counter] == 1) {
+            return true;
+        }
         let share = u64::from(self.table.nulls[column]);
         share > 0 && {
-            let salt = self.table.draws.all[column].salt;
+            let salt = draw.salt;
             mix(mix(self.own ^ self.row) ^ salt ^ NULL) % NULL_PARTS < share
         }
     }
@@ -66,7 +74,7 @@ impl<'a> RowMaker<'a> {
     /// The sum of an integer column over all rows.
     pub(super) fn sum(&mut self, column: usize) -> i128 {
         let mut sum = 0;
-        for number in 1..=self.table.rows {
+        for number in 1..=self.table.rows() {
             self.make(number);
             if let Value::Int(value) = self.value(column) {
                 sum += i128::from(value);
@@ -81,6 +89,11 @@ impl Rows for RowMaker<'_> {
         self.row = number;
         self.keys.turn_to(number);
         self.hold.held[self.row_slot] = Held::Int(number as i64);
+        if let Some(finder) = &mut self.finder {
+            let (parent, place) = finder.find(number);
+            self.hold.held[self.row_slot + 1] = Held::Int(parent as i64);
+            self.hold.held[self.row_slot + 2] = Held::Int(place as i64);
+        }
         // What counts has come so far as the row says, wherever a part begins.
         self.hold.counted.fill(number - 1);
         self.table.draws.draw(&self.slots, &mut self.keys, &mut self.hold);

@@ -1,7 +1,10 @@
 //! A described table.
 
+use std::sync::Arc;
+
 use dyno_engine::{Column, NewTable, TableWords};
 
+use super::parent::Parent;
 use crate::own::draws::Draws;
 use crate::own::fault::{Fault, Text};
 
@@ -9,7 +12,9 @@ use crate::own::fault::{Fault, Text};
 #[derive(Debug, Clone)]
 pub struct DescribedTable {
     pub(super) name: String,
+    /// How many rows it has, unless each belongs to one of another table.
     pub(super) rows: u64,
+    pub(super) parent: Option<Arc<Parent>>,
     pub(super) columns: Vec<Column>,
     /// Of a thousand million values of each column so many are NULL.
     pub(super) nulls: Vec<u32>,
@@ -49,7 +54,7 @@ impl DescribedTable {
 
     /// How many rows it has.
     pub fn rows(&self) -> u64 {
-        self.rows
+        self.parent.as_ref().map_or(self.rows, |parent| parent.rows())
     }
 
     /// Its columns, in their order.

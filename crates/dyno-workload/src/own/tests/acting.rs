@@ -5,11 +5,16 @@ use std::sync::Arc;
 use dyno_engine::{Answer, Commits, Dialect, Done, ErrorClass, Isolation, OpError, Request, Type, Value};
 
 use super::{shop, workload};
-use crate::own::{Actor, Amiss, Ended, Own, Step};
+use crate::own::{Actor, After, Amiss, Ended, Own, Step};
 use crate::{Effect, Turn};
 
-const DOLLARS: Dialect =
-    Dialect { mark: |number| format!("${number}"), from_nothing: "", bytes_length: "", prefix: "" };
+const DOLLARS: Dialect = Dialect {
+    mark: |number| format!("${number}"),
+    from_nothing: "",
+    bytes_length: "",
+    snapshot: &[],
+    prefix: "",
+};
 const QUESTIONS: Dialect = Dialect { mark: |_| "?".to_owned(), ..DOLLARS };
 
 /// A request in words.
@@ -102,7 +107,7 @@ fn steps_follow_what_statements_have_returned() {
     let outcome = case(&[3, 1, 1], &["begin", "0()", "1()", "3(6)", "commit"]);
     assert_eq!(
         (outcome.ended, outcome.effect),
-        (Ended::Committed, Effect { rows: [2, 1, 0, 0], commits: 1, transactions: 1 })
+        (Ended::Committed, Effect { rows: [2, 1, 0, 0], commits: 1, transactions: 1, ..Effect::default() })
     );
     case(&[4, 1, 2], &["begin", "0()", "2(4)", "3(8)", "4(1)", "commit"]);
     let outcome = case(&[5, 1, 0], &["begin", "0()", "1()", "3(10)", "rollback"]);
@@ -197,7 +202,7 @@ fn the_shop_is_read_and_described() {
     ];
     assert_eq!(described[0].steps, steps);
     assert!(own.described_draws("sqlite").expect("SQL").iter().all(|draw| draw.used));
-    assert_eq!(own.invariants("mysql").expect("SQL").len(), 2);
+    assert_eq!(own.invariants("mysql", After::Run).expect("SQL").len(), 2);
     assert_eq!((own.setup("mysql").expect("SQL").len(), own.teardown("mysql").expect("SQL").len()), (9, 4));
     let statements = own.statements("mysql", QUESTIONS).expect("SQL");
     assert!(statements.last().expect("the last").sql.contains("MAX_EXECUTION_TIME"));
@@ -266,11 +271,17 @@ fn columns_of_the_last_row_are_values_from_there_on() {
     let asked = acted_with(&mut actor, &[&first, &[], &[Value::Real(0.5)]]).expect("columns");
     let all = "1(7,1.50,K\"öln,K\"öln/1.50/7,{ \"city\": \"K\\\"öln\" },Real(0.75))";
     assert_eq!(asked, ["begin", "0()", all, "2()", "3(Real(0.5),1)", "commit"]);
-    assert_eq!(actor.outcome().effect, Effect { rows: [1, 1, 0, 0], commits: 1, transactions: 1 });
+    assert_eq!(
+        actor.outcome().effect,
+        Effect { rows: [1, 1, 0, 0], commits: 1, transactions: 1, ..Effect::default() }
+    );
     // Without a row all is NULL, which is 0 in an expression, and an update that returns none has changed none.
     let asked = acted_with(&mut actor, &[]).expect("columns");
     assert_eq!(asked, ["begin", "0()", "2()", "3(Null,0)", "commit"]);
-    assert_eq!(actor.outcome().effect, Effect { rows: [0; 4], commits: 0, transactions: 1 });
+    assert_eq!(
+        actor.outcome().effect,
+        Effect { rows: [0; 4], commits: 0, transactions: 1, ..Effect::default() }
+    );
     let described = own.described("sqlite").expect("SQL");
     assert_eq!(
         described[0].steps[0],

@@ -109,7 +109,7 @@ fn columns_that_are_wrong() {
         ),
         (
             of_column("{ type = \"integer\" }"),
-            "w/workload.toml:5:5: table.t.columns.a: says nothing; write one of uniform, zipf, normal, exponential, nurand, \
+            "w/workload.toml:5:5: table.t.columns.a: says nothing; write one of uniform, zipf, normal, exponential, nurand, decimal_of, spelled, \
              permutation, sequence, decimal, choice, expr, text, words, bytes, date, timestamp, uuid, template, json",
         ),
         (
@@ -139,7 +139,7 @@ fn columns_that_are_wrong() {
         ),
         (
             of_column("{ type = \"integer\", expr = \"row\", per = \"session\" }"),
-            "w/workload.toml:5:39: table.t.columns.a.per: there is no such key; there are: expr, type, null_pct",
+            "w/workload.toml:5:39: table.t.columns.a.per: there is no such key; there are: expr, type, null_pct, null_if",
         ),
         (
             of_column("{ type = \"integer\", value = 1, null_pct = 101 }"),

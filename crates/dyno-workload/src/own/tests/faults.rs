@@ -127,11 +127,11 @@ fn draws() {
         ),
         (
             of_draw("{}"),
-            "w/workload.toml:3:5: draw.x: says nothing; write one of uniform, zipf, normal, exponential, nurand, variable, permutation, sequence, decimal, choice, expr, text, words, bytes, date, timestamp, uuid, template, json",
+            "w/workload.toml:3:5: draw.x: says nothing; write one of uniform, zipf, normal, exponential, nurand, decimal_of, spelled, variable, permutation, sequence, decimal, choice, expr, text, words, bytes, date, timestamp, uuid, template, json",
         ),
         (
             of_draw("{ uniform = [1, 2], theta = 1 }"),
-            "w/workload.toml:3:25: draw.x.theta: there is no such key; there are: uniform, per, null_pct",
+            "w/workload.toml:3:25: draw.x.theta: there is no such key; there are: uniform, per, null_pct, null_if",
         ),
         (
             of_draw("{ uniform = [2, 1] }"),
@@ -200,7 +200,7 @@ fn draws() {
         ),
         (
             of_draw("{ uniform = [1, 2], per = \"row\" }"),
-            "w/workload.toml:3:31: draw.x.per: \"row\" is not known; session, transaction, repeat or statement",
+            "w/workload.toml:3:31: draw.x.per: \"row\" is not known; run, session, transaction, repeat or statement",
         ),
         (of_draw("{ template = \"a :b\" }"), "w/workload.toml:3:21: nothing has the name b; there are: x"),
         (of_draw("{ expr = \"x + 1\" }"), "w/workload.toml:3:5: draw.x: is made of itself; see x → x"),

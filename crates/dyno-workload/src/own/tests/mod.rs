@@ -6,6 +6,7 @@ mod described;
 mod drawn;
 mod faults;
 mod loading;
+mod orders;
 mod pgbench;
 mod rated;
 mod ready;

@@ -94,7 +94,7 @@ fn what_contradicts_a_rate_is_told_with_its_place() {
         ),
         (
             fault("rate = \"5/s\"\nthink = \"1ms\"", ""),
-            "5:9: transaction.t.think: transactions are due at 5/s, so there is nothing to think about between them; take out think, or rate",
+            "5:9: transaction.t.think: transactions are due at 5/s, so there is nothing to think about between them; take out think and keying, or rate",
         ),
         (
             fault("sessions = 2", ""),

@@ -1,6 +1,7 @@
 //! The workloads that the program has inside.
 
 use super::read;
+use crate::own::After;
 use crate::own::example::EXAMPLES;
 
 /// What is said of a workload of two transactions with these lines at its top.
@@ -21,7 +22,7 @@ fn every_one_is_read_and_has_all_it_needs_on_every_engine() {
         for engine in &engines[..if example.name == "shop" { 3 } else { 4 }] {
             let what = format!("{} on {engine}", example.name);
             assert!(!own.described(engine).expect(&what).is_empty(), "{what}");
-            assert!(!own.invariants(engine).expect(&what).is_empty(), "{what}");
+            assert!(!own.invariants(engine, After::Run).expect(&what).is_empty(), "{what}");
             own.setup(engine).expect(&what);
             own.teardown(engine).expect(&what);
             assert!(example.name == "shop" || !own.tables().is_empty(), "{what}");

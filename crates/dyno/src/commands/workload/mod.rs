@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dyno_campaign::Error;
 use dyno_campaign::own::{Tried, read, try_statements};
 use dyno_plan::{Plan, PlanErrors, PlanSource};
-use dyno_workload::own::{Choice, DescribedTable, Own, Part};
+use dyno_workload::own::{After, Choice, DescribedTable, Own, Part};
 use serde_json::{Value, json};
 
 use crate::cli::{CheckWorkload, Common, Marks};
@@ -28,7 +28,8 @@ pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyho
     }
     let plan = (!common.target.is_empty()).then(|| context::plan(common)).transpose()?;
     let chosen = plan.clone().map_or_else(|| without_target(common), Ok)?.workload;
-    let choice = Choice { scale: chosen.scale, mix: chosen.mix.as_deref(), part: Part::All };
+    let options = &chosen.options[..];
+    let choice = Choice { scale: chosen.scale, mix: chosen.mix.as_deref(), options, part: Part::All };
     let own = Arc::new(read(&args.dir, choice, ENGINES.specs)?);
     let of_target = plan.as_ref().and_then(|plan| ENGINES.specs.of(&plan.target.url));
     let engine = of_target.map_or_else(|| usual_engine(&own), |engine| engine.name.to_owned());
@@ -71,6 +72,7 @@ fn dialect() -> dyno_engine::Dialect {
         mark: |number| format!("${number}"),
         from_nothing: "",
         bytes_length: "",
+        snapshot: &[],
         prefix: "",
     }
 }
@@ -152,7 +154,7 @@ fn as_json(
         "scale": own.scale(), "tables": own.tables().iter().map(table).collect::<Vec<_>>(),
         "transactions": transactions, "draws": draws, "drawn": drawn,
         "setup": own.setup(engine)?.len(), "drop": own.teardown(engine)?.len(),
-        "invariants": own.invariants(engine)?.iter().map(|one| &one.name).collect::<Vec<_>>(),
+        "invariants": own.invariants(engine, After::Run)?.iter().map(|one| &one.name).collect::<Vec<_>>(),
         "targets": targets,
     }))
 }

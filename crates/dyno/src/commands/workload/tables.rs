@@ -9,7 +9,7 @@ use dyno_report::number::{count, fixed, sessions as sessions_words};
 use dyno_report::style::{Paint, Style};
 use dyno_report::table::{Cell, Column, Table};
 use dyno_report::text::{clean, indent};
-use dyno_workload::own::{DescribedDraw, DescribedTransaction, Fault, Own, Rated};
+use dyno_workload::own::{After, DescribedDraw, DescribedTransaction, Fault, Own, Rated};
 
 use super::sample::{Drawn, RETURNED};
 
@@ -51,9 +51,23 @@ fn head(own: &Own, engine: &str) -> Result<String, Fault> {
         1 => format!("1 {what}"),
         _ => format!("{} {what}s", count(number as u64)),
     };
-    let (setup, drop, invariants) = (own.setup(engine)?, own.teardown(engine)?, own.invariants(engine)?);
+    let (setup, drop, invariants) =
+        (own.setup(engine)?, own.teardown(engine)?, own.invariants(engine, After::Run)?);
+    let note = if own.note().is_empty() { String::new() } else { format!("{}\n", clean(own.note())) };
+    let options = |usual| {
+        let all = own.options(usual);
+        let one = |(name, value): (&String, &String)| format!("{}={}", clean(name), clean(value));
+        all.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    let (chosen, usual) = (options(false), options(true));
+    let mut options = String::new();
+    for (what, those) in [("Options", chosen), ("Options as usual", usual)] {
+        if !those.is_empty() {
+            let _ = writeln!(options, "{what}: {those}");
+        }
+    }
     Ok(format!(
-        "{}{about}\n{writes} {} to set it up, {} to drop it, {}.{}\n",
+        "{}{about}\n{note}{options}{writes} {} to set it up, {} to drop it, {}.{}\n",
         clean(own.name()),
         of("statement", setup.len()),
         of("statement", drop.len()),
@@ -88,7 +102,7 @@ fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
             commits.into(),
             one.isolation.unwrap_or("the platform's").to_lowercase().into(),
             if one.retries == 0 { "–".into() } else { count(u64::from(one.retries)).into() },
-            rest(one.think).into(),
+            rests(one).into(),
         ]);
     }
     table.render(style)
@@ -113,6 +127,17 @@ fn trips((least, most): (u64, Option<u64>)) -> String {
         Some(most) if most == least => count(least),
         Some(most) => format!("{} to {}", count(least), count(most)),
         None => format!("{} or more", count(least)),
+    }
+}
+
+fn rests(one: &DescribedTransaction) -> String {
+    let behind = match one.think_is_mean {
+        true => format!("{} in the mean", Span(one.think.0)),
+        false => rest(one.think),
+    };
+    match one.keying.is_zero() {
+        true => behind,
+        false => format!("{behind}, {} before", Span(one.keying)),
     }
 }
 

@@ -1,0 +1,130 @@
+//! Order entry as a user runs it: loaded, run by statements and by procedures, its conditions asked, and broken.
+
+use crate::common::{Desk, Said, check};
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+const FOLDER: &str = "workload.folder=@orders";
+
+fn command(desk: &Desk, command: &str, url: &str, more: &[&str]) -> Said {
+    desk.dyno(&[&[command, "--target", url, "--set", FOLDER][..], more].concat())
+}
+
+/// A run of few transactions with these options.
+fn run(desk: &Desk, url: &str, sessions: &str, ops: &str, options: &[&str]) -> Value {
+    let (sessions, ops) =
+        (format!("run.sessions_per_schema={sessions}"), format!("run.ops_per_session={ops}"));
+    let mut args = vec!["--json", "--set", "run.warmup=0s", "--set", &sessions, "--set", &ops];
+    let options = format!("workload.options={}", options.join(","));
+    if !options.ends_with('=') {
+        args.extend(["--set", &options]);
+    }
+    let said = command(desk, "run", url, &args);
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"))
+}
+
+fn is_valid(record: &Value) {
+    assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    let conditions = check(record, "invariants");
+    assert_eq!(conditions["status"], "pass", "{conditions:#}");
+    let asked = record["workload"]["invariants"].as_array().unwrap();
+    assert_eq!(asked.len(), 12, "conditions 1 to 10 and 12, and that of the stock");
+    assert!(asked.iter().all(|one| one["after"]["Ok"] == "0"), "{asked:#?}");
+    let commits = check(record, "commits_whole");
+    assert_eq!(commits["status"], "pass", "{commits:#}");
+}
+
+#[test]
+fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", desk.file("orders.db").display());
+    let loaded = command(&desk, "load", &url, &[]);
+    assert!(loaded.code == 0 && loaded.err.contains("all 13 conditions hold"), "{loaded:#?}");
+    let record = run(&desk, &url, "2", "46", &[]);
+    is_valid(&record);
+    let count = |class: &str| record["ops"][class]["count"].as_u64().unwrap();
+    assert!(count("new_order") > 30 && count("payment") > 30 && count("delivery") >= 2);
+
+    // Lines end where the terminal does.
+    let shown = desk.dyno(&["show", "last"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "derived from TPC-C, not comparable with published results",
+        "a minute",
+        "rolled back",
+        "limits of response times are not judged",
+        "12 of 12 conditions hold, asked in one snapshot behind the window",
+        "waits for the same rows are what is measured",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains("tpmC") && !shown.contains("TPC-C result"));
+
+    let connection = rusqlite::Connection::open(desk.file("orders.db")).unwrap();
+    connection
+        .execute("DELETE FROM order_line WHERE ol_o_id = 5 AND ol_d_id = 1 AND ol_number = 1", [])
+        .unwrap();
+    drop(connection);
+    let broken = run(&desk, &url, "1", "2", &[]);
+    assert_eq!(broken["status"], "invalid");
+    let words = check(&broken, "invariants")["detail"].as_str().unwrap();
+    assert!(words.contains("condition_4 is 1 and has to be 0") && words.contains("condition_6"), "{words}");
+    assert!(!words.contains("condition_1 is"), "{words}");
+}
+
+#[test]
+fn orders_run_on_postgres_as_others_do_and_by_procedures() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    let url = server.url();
+    let loaded = command(&desk, "load", &url, &[]);
+    assert_eq!(loaded.code, 0, "{loaded:#?}");
+    for options in [
+        &["like=sysbench-tpcc"][..],
+        &["like=go-tpc"],
+        &["like=hammerdb"],
+        &["delivery=ten commits", "isolation=repeatable read", "pipeline=true"],
+    ] {
+        let record = run(&desk, &url, "3", "46", options);
+        assert_eq!(record["status"], "valid", "{options:?}: {}", record["reasons"]);
+        is_valid(&record);
+    }
+    let dropped = command(&desk, "drop", &url, &["--yes"]);
+    assert_eq!(dropped.code, 0, "{dropped:#?}");
+    assert_eq!(server.psql("SELECT COUNT(*) FROM pg_proc WHERE proname LIKE 'orders_%'"), "0");
+}
+
+#[test]
+fn without_the_lock_of_the_stock_an_update_is_lost_and_the_condition_is_named() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off"), ("synchronous_commit", "off")]);
+    let desk = Desk::new();
+    let url = server.url();
+    assert_eq!(command(&desk, "load", &url, &[]).code, 0);
+    // Sessions meet at a row of the stock now and then: as many runs as it takes, of which few are enough.
+    for _ in 0..10 {
+        let record = run(&desk, &url, "10", "230", &["lock_stock=false"]);
+        let words = check(&record, "invariants")["detail"].as_str().unwrap().to_owned();
+        if record["status"] == "invalid" {
+            assert!(words.contains("stock_condition is ") && !words.contains("condition_1 is"), "{words}");
+            return;
+        }
+    }
+    panic!("no update was lost");
+}
+
+#[test]
+fn orders_run_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        let desk = Desk::new();
+        let url = server.url();
+        let loaded = command(&desk, "load", &url, &[]);
+        assert_eq!(loaded.code, 0, "{loaded:#?}");
+        for options in [&[][..], &["like=go-tpc"], &["like=hammerdb"]] {
+            is_valid(&run(&desk, &url, "3", "46", options));
+        }
+        let dropped = command(&desk, "drop", &url, &["--yes"]);
+        assert_eq!(dropped.code, 0, "{dropped:#?}");
+    }
+}

@@ -1,0 +1,1 @@
+-- Procedures are made where the engine has them: files beside this one.
