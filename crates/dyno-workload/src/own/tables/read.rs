@@ -206,6 +206,11 @@ fn model<'a, 'b>(
     let name = like.text("the name of a table before this one")?;
     let found = items.iter().zip(tables).find(|(_, table)| table.name == *name.letters);
     match found {
+        Some((_, table)) if table.parent.is_some() => Err(name.fault(
+            0,
+            "rows of that table belong to rows of another one",
+            "name a table with rows of its own",
+        )),
         Some((item, table)) if table.made_as == table.name => Ok((item, table)),
         Some((_, table)) => {
             let hint = format!("write like = \"{}\"", table.made_as);
