@@ -29,6 +29,11 @@ impl Latencies {
         self.buckets().map(|(_, count)| count).sum()
     }
 
+    /// All of them added up in seconds, each as the middle of its bucket: wrong by 0.4 % at most.
+    pub fn sum_s(&self) -> f64 {
+        self.0.middles_ns().map(|(ns, count)| ns * count as f64).sum::<f64>() / 1e9
+    }
+
     /// The smallest time in µs that at least these shares of all do not exceed; nothing where nothing was counted.
     pub fn quantiles_us<const N: usize>(&self, quantiles: [f64; N]) -> [Option<f64>; N] {
         self.0.quantiles_us(quantiles)

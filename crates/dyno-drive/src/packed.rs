@@ -51,6 +51,12 @@ impl Packed {
         self.buckets().map(|(bucket, count)| (coarse_value(bucket), count))
     }
 
+    /// The same with the middle of each bucket.
+    pub(crate) fn middles_ns(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let middle = |bucket| (coarse_value(bucket) + coarse_value(bucket + 1) - 1) as f64 / 2.0;
+        self.buckets().map(move |(bucket, count)| (middle(bucket), count))
+    }
+
     /// Adds all counts of `other`.
     pub(crate) fn add(&mut self, other: &Self) {
         if !other.0.is_empty() {

@@ -22,6 +22,7 @@ mod mysql;
 mod mysql_bins;
 mod pgbouncer;
 mod postgres;
+mod prometheus;
 mod skip;
 mod template;
 mod used;
@@ -32,6 +33,7 @@ pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
 pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
+pub use prometheus::Prometheus;
 pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip, with_those_between};
 
 use std::path::PathBuf;

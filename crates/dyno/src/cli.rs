@@ -83,9 +83,22 @@ pub(crate) struct Common {
     /// Run a workload that changes data which Dyno did not make, now and from then on, without being asked.
     #[arg(long, global = true)]
     pub(crate) allow_writes: bool,
+    /// Serve what is measured as OpenMetrics while the command runs, such as 127.0.0.1:9750, or :9750 for this machine alone.
+    #[arg(long, global = true, value_name = "ADDRESS", help_heading = "Watching")]
+    pub(crate) metrics: Option<String>,
+    /// Mark the window of each run in the Grafana at this address; DYNO_GRAFANA_TOKEN holds a service account's token.
+    #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
+    pub(crate) annotate: Option<String>,
+    /// Send durations and a trace of each run to the OpenTelemetry collector at this address, by HTTP.
+    #[cfg(feature = "otlp")]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
+    pub(crate) otlp: Option<String>,
     /// Data for machines on stdout; talk stays on stderr.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Lines of progress instead of the full screen.
+    #[arg(long, global = true)]
+    pub(crate) plain: bool,
     /// No talk but errors.
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,

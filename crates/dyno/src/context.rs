@@ -6,6 +6,7 @@ use dyno_campaign::{Consent, Error, Lead, repository_path};
 use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource};
 use dyno_record::Repository;
 
+use crate::beside::Beside;
 use crate::cli::{Common, DEFAULT_PLAN, Marks};
 use crate::engines::ENGINES;
 use crate::talk::Talk;
@@ -44,8 +45,26 @@ pub(crate) fn led<T>(
     talk: &Talk,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
-    let terminal = Terminal::new(talk);
+    led_by(Terminal::new(talk, Beside::start(common, talk)?), common, marks, work)
+}
 
+/// The same of a `command` that has a full screen, where there is a terminal for it.
+pub(crate) fn led_on_screen<T>(
+    command: &'static str,
+    common: &Common,
+    marks: &Marks,
+    talk: &Talk,
+    work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
+) -> anyhow::Result<T> {
+    led_by(Terminal::on_screen(talk, Beside::start(common, talk)?, command), common, marks, work)
+}
+
+fn led_by<T>(
+    terminal: Terminal<'_>,
+    common: &Common,
+    marks: &Marks,
+    work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
+) -> anyhow::Result<T> {
     let own =
         common.set.iter().filter_map(|set| Some(set.strip_prefix("hooks.")?.split_once('=')?.0.to_owned()));
     let lead = Lead {

@@ -1,12 +1,14 @@
 //! Dyno: a dynamometer for database platforms.
 //!
 //! The binary is the only room that prints and exits. Each subcommand is one file under `commands`; what people do with runs
-//! is `dyno-campaign`'s, and `terminal` leads it: events become talk (`words`), moving lines (`progress`) and tables. What
+//! is `dyno-campaign`'s, and `terminal` leads it: events become talk (`words`), moving lines (`progress`) and tables,
+//! or what `screen` shows. What
 //! commands share beside is the command line (`cli`), the way from options to plan and repository (`context`), stderr and
 //! stdout (`talk`, `output`, `ask`), signals, and the meaning of exit codes (`exit`).
 
 mod answers;
 mod ask;
+mod beside;
 mod cli;
 mod commands;
 mod context;
@@ -14,6 +16,7 @@ mod engines;
 mod exit;
 mod output;
 mod progress;
+mod screen;
 mod signals;
 mod talk;
 mod terminal;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dyno_engine::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::exit::Exit;
 
@@ -22,6 +23,29 @@ pub(crate) fn watch(cancel: &Cancel) -> std::io::Result<()> {
         signal_hook::flag::register(signal, Arc::clone(&flag))?;
     }
     Ok(())
+}
+
+/// The same, where something is to be done before the program ends at once: not in a handler of signals, in which next to nothing
+/// may be done, but on a thread.
+pub(crate) fn watch_and(cancel: &Cancel, leave: impl Fn() + Send + 'static) -> std::io::Result<()> {
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?;
+    let cancel = cancel.clone();
+    let watching = std::thread::Builder::new().name("dyno-signals".into());
+    watching.spawn(move || {
+        for _ in signals.forever() {
+            if cancel.is_cancelled() {
+                leave();
+            }
+            cancel.cancel();
+        }
+    })?;
+    Ok(())
+}
+
+/// Ends the program at once, as a second signal does.
+pub(crate) fn leave() {
+    signal_hook::low_level::exit(Exit::Interrupted as i32);
 }
 
 /// Whether this process was started with `signal` ignored (`SigIgn` in proc(5), a mask of all signals from 1 on).

@@ -1,11 +1,14 @@
 //! Talk goes to stderr, data to stdout; `--quiet` and `--verbose` only change the talk.
 
+use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::ser::{SerializeSeq as _, Serializer as _};
 
 use crate::cli::Common;
 use crate::output::Output;
+use crate::screen::tty;
 
 /// Where and how much the program talks.
 #[derive(Debug, Clone)]
@@ -15,13 +18,28 @@ pub(crate) struct Talk {
     pub(crate) verbose: bool,
     /// Whether stderr is a terminal that takes moving lines.
     pub(crate) live: bool,
+    /// Whether a full screen may be shown.
+    pub(crate) screen: bool,
+    /// What is said and shown while something else has the terminal.
+    held: Arc<Mutex<Option<Vec<Held>>>>,
+}
+
+/// Something that is printed later.
+#[derive(Debug)]
+enum Held {
+    /// A line of talk.
+    Said(String),
+    /// Text for stdout as it goes there.
+    Shown(String),
 }
 
 impl Talk {
     pub(crate) fn new(common: &Common) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let live = std::io::stderr().is_terminal() && !common.quiet && !dumb;
-        Self { json: common.json, quiet: common.quiet, verbose: common.verbose, live }
+        let screen = live && !common.plain && !common.verbose && tty::can();
+        let held = Arc::default();
+        Self { json: common.json, quiet: common.quiet, verbose: common.verbose, live, screen, held }
     }
 
     /// A line of talk.
@@ -47,8 +65,70 @@ impl Talk {
     }
 
     fn to_stderr(&self, line: &str) {
+        if let Some(held) = self.held().as_mut() {
+            held.push(Held::Said(line.to_owned()));
+            return;
+        }
         // Nobody can be told that stderr is closed.
         let _ = writeln!(std::io::stderr().lock(), "{}", dyno_report::text::talk(line));
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Vec<Held>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on nothing is printed at the terminal.
+    pub(crate) fn hold(&self) {
+        self.held().get_or_insert_default();
+    }
+
+    /// Prints everything that was held back, in its order; nothing is held back any more.
+    pub(crate) fn release(&self) {
+        let held = self.held().take().unwrap_or_default();
+        for one in held {
+            match one {
+                Held::Said(line) => self.to_stderr(&line),
+                // Nobody can be told, and it is stored.
+                Held::Shown(text) => drop(write_out(&text)),
+            }
+        }
+    }
+
+    /// Does something at the terminal while the rest is held back.
+    pub(crate) fn aside<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let held = self.held().take();
+        let answer = ask();
+        *self.held() = held;
+        answer
+    }
+
+    /// The last lines of talk that are held back.
+    pub(crate) fn last_held(&self, lines: usize) -> VecDeque<String> {
+        let held = self.held();
+        let said = held.iter().flatten().rev().filter_map(|one| match one {
+            // Which run begins is seen on the screen.
+            Held::Said(line) if !line.starts_with("run ") => Some(line.clone()),
+            Held::Said(_) | Held::Shown(_) => None,
+        });
+        let mut last: VecDeque<String> = said.take(lines).collect();
+        last.make_contiguous().reverse();
+        last
+    }
+
+    /// Prints to stdout, or holds it back where that is a terminal which something else has.
+    fn print(&self, text: String) -> std::io::Result<()> {
+        if std::io::stdout().is_terminal()
+            && let Some(held) = self.held().as_mut()
+        {
+            held.push(Held::Shown(text));
+            return Ok(());
+        }
+        write_out(&text)
+    }
+
+    /// Whether colours are wanted on stderr.
+    pub(crate) fn wants_color(&self) -> bool {
+        std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
     }
 
     /// Data for people; left out under `--json`.
@@ -56,13 +136,11 @@ impl Talk {
         if self.json {
             return Ok(());
         }
-        let text = dyno_report::text::page(text, self.style().color);
-        let mut out = std::io::stdout().lock();
-        out.write_all(text.as_bytes())?;
+        let mut text = dyno_report::text::page(text, self.style().color).into_owned();
         if !text.ends_with('\n') {
-            out.write_all(b"\n")?;
+            text.push('\n');
         }
-        out.flush()
+        self.print(text)
     }
 
     /// A text that a program or a file is to have as it is, such as a plan; left out under `--json`.
@@ -81,6 +159,10 @@ impl Talk {
     /// Data for machines; only under `--json`.
     pub(crate) fn json(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
         if self.json {
+            if self.held().is_some() && std::io::stdout().is_terminal() {
+                let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
+                return Ok(self.print(format!("{}\n", dyno_report::text::json(&text)))?);
+            }
             let mut out = Output::json();
             serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
             out.write_all(b"\n")?;
@@ -138,6 +220,12 @@ impl Talk {
     pub(crate) fn live_style(&self) -> dyno_report::Style {
         dyno_report::Style { color: false, width: width(std::io::stderr()) }
     }
+}
+
+fn write_out(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }
 
 /// Columns that tables may take where stdout is no terminal, and the bounds of what a terminal says.

@@ -12,13 +12,16 @@ use dyno_report::number::span_s;
 use dyno_report::{Answered, RunningTable, SweepRow};
 use serde_json::json;
 
+use crate::beside::Beside;
 use crate::progress::{LoadProgress, RunProgress};
+use crate::screen::Screen;
 use crate::talk::Talk;
 use crate::{ask, signals, words};
 
 /// Leads a campaign.
 pub(crate) struct Terminal<'a> {
     talk: &'a Talk,
+    beside: Beside,
     /// Stops the campaign: signals ask it, and a stdout that takes no more.
     pub(crate) cancel: Cancel,
     /// Lets runs that belong together rest, or leaves a point out.
@@ -27,18 +30,74 @@ pub(crate) struct Terminal<'a> {
     load: Mutex<Option<LoadProgress<'a>>>,
     /// The table that grows by each run.
     table: Mutex<Option<RunningTable>>,
+    /// The command that has a full screen, until it is shown; and the screen.
+    command: Option<&'static str>,
+    screen: Mutex<Option<Screen>>,
     /// Why stdout takes no more.
     trouble: Mutex<Option<anyhow::Error>>,
 }
 
 impl<'a> Terminal<'a> {
-    pub(crate) fn new(talk: &'a Talk) -> Self {
-        let (run, load, table, trouble) = Default::default();
-        Self { talk, cancel: Cancel::default(), steer: Steer::default(), run, load, table, trouble }
+    pub(crate) fn new(talk: &'a Talk, beside: Beside) -> Self {
+        let (run, load, table, screen, trouble) = Default::default();
+        let (cancel, steer) = Default::default();
+        Self { talk, beside, cancel, steer, run, load, table, command: None, screen, trouble }
+    }
+
+    /// The same of a command that has a full screen, if this terminal can show one.
+    pub(crate) fn on_screen(talk: &'a Talk, beside: Beside, command: &'static str) -> Self {
+        Self { command: Some(command).filter(|_| talk.screen), ..Self::new(talk, beside) }
+    }
+
+    /// All targets are reached: from now on what is asked to stop ends in good order, and the screen is shown.
+    fn reached(&self) {
+        let mut screen = locked(&self.screen);
+        if let Some(command) = self.command
+            && screen.is_none()
+        {
+            match Screen::start(command, self.talk, &self.cancel, &self.steer) {
+                Ok(shown) => *screen = Some(shown),
+                Err(error) => {
+                    self.talk.say(&format!("warning: there are lines, since no screen can be shown: {error}"))
+                }
+            }
+        }
+        let watched = match &*screen {
+            Some(screen) => screen.watch_signals(),
+            None => signals::watch(&self.cancel),
+        };
+        if let Err(error) = watched {
+            self.talk.say(&format!("warning: Ctrl-C ends the program at once: {error}"));
+        }
+    }
+
+    /// Asks somebody, with the whole terminal for it.
+    fn asks<T>(&self, ask: impl FnOnce() -> T) -> T {
+        match &*locked(&self.screen) {
+            Some(screen) => screen.aside(ask),
+            None => ask(),
+        }
+    }
+
+    /// Lets the screen show an event; whether it does so instead of lines.
+    fn is_on_screen(&self, event: &Event) -> bool {
+        let screen = locked(&self.screen);
+        let Some(screen) = &*screen else { return false };
+        screen.hear(event);
+        match event {
+            Event::Phase(_) | Event::RunOver | Event::Paused(_) => true,
+            Event::Load(event) => {
+                matches!(event, LoadEvent::Phase(..) | LoadEvent::Advance(..) | LoadEvent::Over)
+            }
+            _ => false,
+        }
     }
 
     /// What came of a campaign, unless stdout broke on the way.
     pub(crate) fn outcome<T>(&self, outcome: Result<T, Error>) -> anyhow::Result<T> {
+        // With it goes what it held back, before the result is printed.
+        drop(locked(&self.screen).take());
+        self.beside.finish(self.talk);
         match locked(&self.trouble).take() {
             Some(trouble) => Err(trouble),
             None => Ok(outcome?),
@@ -162,7 +221,9 @@ impl<'a> Terminal<'a> {
             (_, Some(of)) => format!("{number}/{of}"),
             (_, None) => format!("run {number}"),
         };
-        *locked(&self.run) = Some(RunProgress::among(self.talk, &place, *rest_s));
+        if locked(&self.screen).is_none() {
+            *locked(&self.run) = Some(RunProgress::among(self.talk, &place, *rest_s));
+        }
     }
 
     fn ended(&self, ended: &Ended) {
@@ -213,12 +274,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Listener for Terminal<'_> {
     fn event(&self, event: Event) {
+        self.beside.hear(&event);
+        if self.is_on_screen(&event) {
+            return;
+        }
         match &event {
-            Event::Reached => {
-                if let Err(error) = signals::watch(&self.cancel) {
-                    self.talk.say(&format!("warning: Ctrl-C ends the program at once: {error}"));
-                }
-            }
+            Event::Reached => self.reached(),
             Event::Load(event) => self.load(event),
             Event::Phase(event) => {
                 locked(&self.run).get_or_insert_with(|| RunProgress::new(self.talk)).event(event);
@@ -239,7 +300,7 @@ impl Listener for Terminal<'_> {
         }
         self.talk.detail("the server asks for a password");
         let question = dyno_report::text::talk(&format!("password for {url}: "));
-        let password = rpassword::prompt_password(question);
+        let password = self.asks(|| rpassword::prompt_password(question));
         let password = password.map_err(|error| Error::because("the password could not be read", error))?;
         Ok(Some(Secret::new(password)))
     }
@@ -251,7 +312,7 @@ impl Listener for Terminal<'_> {
         }
         let lines: Vec<String> =
             commands.iter().map(|(name, command)| words::planned(name, command)).collect();
-        let answer = ask::yes(&lines, "run these commands?");
+        let answer = self.asks(|| ask::yes(&lines, "run these commands?"));
         answer.map_err(|error| Error::because("nobody could be asked", error))
     }
 
@@ -260,7 +321,8 @@ impl Listener for Terminal<'_> {
         if !ask::can() {
             return Ok(false);
         }
-        let answer = ask::yes(ways, &format!("change data of {url} that Dyno did not make?"));
+        let question = format!("change data of {url} that Dyno did not make?");
+        let answer = self.asks(|| ask::yes(ways, &question));
         answer.map_err(|error| Error::because("nobody could be asked", error))
     }
 }

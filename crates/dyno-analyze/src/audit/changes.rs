@@ -56,6 +56,11 @@ fn shape_words(change: &Change) -> String {
     format!("{} {verb}{}", change.name, moment(change))
 }
 
+/// What changed on a target, for whoever watches a run.
+pub fn changed_words(change: &Change) -> String {
+    if change.kind == MarkKind::Shape { shape_words(change) } else { change_words(change) }
+}
+
 /// One kind of change: what to look for, and how to say what was found.
 struct Kind {
     kind: MarkKind,

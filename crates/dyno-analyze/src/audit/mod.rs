@@ -40,6 +40,7 @@ pub(crate) use physical::page_cache_pct;
 
 use dyno_record::{AuditCheck, CheckStatus, RunRecord, Status};
 
+pub use changes::changed_words;
 use checks::CHECKS;
 use facts::Facts;
 pub(crate) use others::Company;

@@ -13,7 +13,7 @@ use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use super::{Cli, Common};
 
 /// Options of [`Common`] with one value.
-const SINGLE: [&str; 2] = ["plan", "repository"];
+const SINGLE: [&str; 4] = ["plan", "repository", "metrics", "annotate"];
 
 impl Cli {
     /// Reads the program's arguments; tells what is wrong with them, and exits.
@@ -43,7 +43,7 @@ fn read(command: &mut Command, matches: &ArgMatches) -> Result<Cli, clap::Error>
         level = below;
         let twice = SINGLE.into_iter().filter(|name| is_given(level, name)).find(|name| given.contains(name));
         if let Some(name) = twice {
-            let words = format!("the argument '--{name} <FILE>' cannot be used multiple times");
+            let words = format!("the argument '--{name}' cannot be used multiple times");
             return Err(command.error(ErrorKind::ArgumentConflict, words));
         }
         given.extend(SINGLE.into_iter().filter(|name| is_given(level, name)));
@@ -73,18 +73,28 @@ fn is_given(level: &ArgMatches, name: &str) -> bool {
 
 /// Adds what `level` says to what the levels above it said.
 fn add(common: &mut Common, own: Common, level: &ArgMatches) {
-    common.set.extend(own.set);
-    common.target.extend(own.target);
-    common.json |= own.json;
-    common.allow_hooks |= own.allow_hooks;
-    common.allow_writes |= own.allow_writes;
-    common.quiet |= own.quiet;
-    common.verbose |= own.verbose;
+    let Common {
+        plan, target, set, repository, allow_hooks, allow_writes, json, plain, quiet, verbose, ..
+    } = own;
+    common.set.extend(set);
+    common.target.extend(target);
+    common.json |= json;
+    common.allow_hooks |= allow_hooks;
+    common.allow_writes |= allow_writes;
+    common.plain |= plain;
+    common.quiet |= quiet;
+    common.verbose |= verbose;
     if is_given(level, "plan") {
-        common.plan = own.plan;
+        common.plan = plan;
     }
     if is_given(level, "repository") {
-        common.repository = own.repository;
+        common.repository = repository;
+    }
+    common.metrics = own.metrics.or(common.metrics.take());
+    common.annotate = own.annotate.or(common.annotate.take());
+    #[cfg(feature = "otlp")]
+    {
+        common.otlp = own.otlp.or(common.otlp.take());
     }
 }
 
@@ -116,6 +126,9 @@ mod tests {
         assert_eq!(read.set, ["a=1", "b=2", "c=3", "d=4"]);
         assert_eq!(read.target, ["sqlite:a", "sqlite:b"]);
         assert!(read.json && !read.quiet);
+        let read = common("dyno --metrics :1 run --annotate http://g --plain").unwrap();
+        assert_eq!((read.metrics.as_deref(), read.annotate.as_deref()), (Some(":1"), Some("http://g")));
+        assert!(read.plain);
     }
 
     #[test]

@@ -11,8 +11,9 @@ use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let all =
-        context::led(common, &Marks::default(), talk, |lead| dyno_campaign::load(lead, &plan, args.replace))?;
+    let all = context::led_on_screen("load", common, &Marks::default(), talk, |lead| {
+        dyno_campaign::load(lead, &plan, args.replace)
+    })?;
     for Loaded { done, .. } in &all {
         if let Done::Data(report) = done {
             talk.show(&dyno_report::load_table(&rows(report), &talk.style()))?;

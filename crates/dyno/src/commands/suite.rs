@@ -32,7 +32,9 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
         }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
-    match context::led(common, &args.marks, talk, |lead| suite(lead, order.at_most(args.runs)))? {
+    match context::led_on_screen("suite", common, &args.marks, talk, |lead| {
+        suite(lead, order.at_most(args.runs))
+    })? {
         Some(concluded) => conclude(&concluded, talk),
         None => {
             talk.say("nothing is left to run: the suite is done");

@@ -27,23 +27,43 @@ impl Desk {
 
     /// Starts the program at a terminal, for somebody who answers.
     pub fn asked(&self, args: &[&str]) -> Pty {
+        Pty::of(self.at_terminal(args))
+    }
+
+    /// Starts the program at a terminal that can show a full screen.
+    pub fn on_screen(&self, args: &[&str]) -> Pty {
         let mut command = self.at_terminal(args);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let out = child.stdout.take().unwrap();
-        Pty { child, out, shown: String::new() }
+        command.env("TERM", "xterm-256color");
+        Pty::of(command)
     }
 }
 
 impl Pty {
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let out = child.stdout.take().unwrap();
+        Self { child, out, shown: String::new() }
+    }
+
     /// Reads what is shown up to these words, and answers with a line.
     pub fn answer(&mut self, words: &str, line: &str) {
+        self.shows(words);
+        self.types(&format!("{line}\n"));
+    }
+
+    /// Types these keys.
+    pub fn types(&mut self, keys: &str) {
+        self.child.stdin.as_ref().unwrap().write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Reads what is shown up to these words.
+    pub fn shows(&mut self, words: &str) {
         let mut byte = [0];
         while !self.shown.ends_with(words) {
             let read = self.out.read(&mut byte).unwrap();
             assert!(read > 0, "it ended without showing {words:?}:\n{}", self.shown);
             self.shown.push(char::from(byte[0]));
         }
-        writeln!(self.child.stdin.as_ref().unwrap(), "{line}").unwrap();
     }
 
     /// Waits for the end: the exit code, and everything that was shown.

@@ -1,0 +1,88 @@
+//! Sending JSON to an address, on a thread of its own.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// How long one request may take.
+const REQUEST_MAX: Duration = Duration::from_secs(5);
+/// How long the end of a command waits for what is still to be sent.
+const END_MAX: Duration = Duration::from_secs(8);
+/// What waits to be sent at most: runs end every some seconds.
+const QUEUE: usize = 64;
+
+/// Why something could not be sent.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{what}: {why}")]
+pub struct PostError {
+    /// What was sent, and where to.
+    pub what: String,
+    /// Why it did not arrive.
+    pub why: String,
+}
+
+/// A request.
+pub(crate) struct Post {
+    pub(crate) url: String,
+    pub(crate) body: Value,
+}
+
+/// Sends what it is given, one after the other.
+pub(crate) struct Poster {
+    queue: Option<SyncSender<Post>>,
+    errors: Receiver<PostError>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Poster {
+    /// For requests that have a token with them, if there is one; it is in no error.
+    pub(crate) fn start(token: Option<String>) -> std::io::Result<Self> {
+        let (queue, posts) = sync_channel::<Post>(QUEUE);
+        let (tell, errors) = sync_channel(QUEUE);
+        let thread = std::thread::Builder::new().name("dyno-post".into()).spawn(move || {
+            let agent: ureq::Agent = ureq::Agent::config_builder()
+                .timeout_global(Some(REQUEST_MAX))
+                .max_redirects(0)
+                .build()
+                .into();
+            for post in posts {
+                let mut request = agent.post(&post.url).header("Content-Type", "application/json");
+                if let Some(token) = &token {
+                    request = request.header("Authorization", &format!("Bearer {token}"));
+                }
+                if let Err(error) = request.send(post.body.to_string()) {
+                    // Whoever does not ask for errors gets the first ones.
+                    let _ = tell.try_send(PostError { what: post.url, why: error.to_string() });
+                }
+            }
+        })?;
+        Ok(Self { queue: Some(queue), errors, thread: Some(thread) })
+    }
+
+    /// Sends something soon; what finds the queue full is lost, and told as an error.
+    pub(crate) fn send(&self, post: Post) -> Result<(), PostError> {
+        let queue = self.queue.as_ref();
+        let sent = queue.is_some_and(|queue| match queue.try_send(post) {
+            Ok(()) => true,
+            Err(_) => false,
+        });
+        match sent {
+            true => Ok(()),
+            false => Err(PostError { what: "a request".to_owned(), why: "too many wait already".to_owned() }),
+        }
+    }
+
+    /// Waits for what is still to be sent, for a bounded time; says what could not be sent.
+    pub(crate) fn finish(&mut self) -> Vec<PostError> {
+        drop(self.queue.take());
+        if let Some(thread) = self.thread.take() {
+            let until = Instant::now() + END_MAX;
+            while !thread.is_finished() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        self.errors.try_iter().collect()
+    }
+}

@@ -1,0 +1,126 @@
+//! Drawing the screen: which panel lies where, at any size.
+//!
+//! | file | what it draws |
+//! | --- | --- |
+//! | `head` | the first two lines: what runs, its phase, how long it takes |
+//! | `throughput` | throughput and response times over several stretches, and how they went |
+//! | `latency` | response times of the last complete interval in bands |
+//! | `waits` | what sessions waited for |
+//! | `machine` | processors, devices and the database's rates |
+//! | `audit` | errors, what was found so far, and the run before |
+//! | `runs` | the grid of a sweep, or the runs that have ended |
+//! | `load` | a load |
+//! | `help` | the keys |
+
+mod audit;
+mod head;
+mod help;
+mod latency;
+mod load;
+mod look;
+mod machine;
+mod runs;
+mod throughput;
+mod waits;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+pub(crate) use look::Look;
+
+use super::state::{Panel, State};
+
+/// The least size that panels are drawn in.
+const SIZE_MIN: (u16, u16) = (60, 16);
+/// From here on there are three panels beside each other.
+const WIDE: u16 = 120;
+
+/// Draws everything, `now_s` after the screen began.
+pub(crate) fn draw(frame: &mut Frame<'_>, state: &State, look: &Look, now_s: f64) {
+    let area = frame.area();
+    let [head, body, foot] =
+        Layout::vertical([Constraint::Length(2), Constraint::Min(0), Constraint::Length(1)]).areas(area);
+    frame.render_widget(Paragraph::new(head::lines(state, look, now_s, area.width)), head);
+    frame.render_widget(Paragraph::new(help::foot(state, look, area.width)), foot);
+    if area.width < SIZE_MIN.0 || area.height < SIZE_MIN.1 {
+        let words = format!("panels need {} columns and {} lines", SIZE_MIN.0, SIZE_MIN.1);
+        frame.render_widget(Paragraph::new(Line::styled(words, look.dim())), body);
+        return;
+    }
+    if state.help {
+        help::draw(frame, body, state, look);
+    } else if let Some(panel) = state.zoom {
+        one(frame, body, panel, state, look);
+    } else if let Some(load) = state.load.as_ref().filter(|_| !state.is_several()) {
+        load::draw(frame, body, load, look, now_s);
+    } else if area.width >= WIDE {
+        wide(frame, body, state, look);
+    } else {
+        narrow(frame, body, state, look);
+    }
+}
+
+fn one(frame: &mut Frame<'_>, area: Rect, panel: Panel, state: &State, look: &Look) {
+    match panel {
+        Panel::Throughput => throughput::draw(frame, area, state, look),
+        Panel::Latency => latency::draw(frame, area, state, look),
+        Panel::Waits => waits::draw(frame, area, state, look),
+        Panel::Machine => machine::draw(frame, area, state, look),
+        Panel::Audit => audit::draw(frame, area, state, look),
+        Panel::Runs => runs::draw(frame, area, state, look),
+    }
+}
+
+/// Two panels beside each other, three rows of them.
+fn narrow(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
+    // Where there is room, how things went comes first.
+    let more = area.height.saturating_sub(21) * 3 / 5;
+    let rows = Layout::vertical([Constraint::Length(8 + more), Constraint::Length(7), Constraint::Min(4)]);
+    let rows = rows.split(area);
+    let halves =
+        |area| Layout::horizontal([Constraint::Percentage(55), Constraint::Percentage(45)]).split(area);
+    let (top, middle) = (halves(rows[0]), halves(rows[1]));
+    throughput::draw(frame, top[0], state, look);
+    latency::draw(frame, top[1], state, look);
+    waits::draw(frame, middle[0], state, look);
+    machine::draw(frame, middle[1], state, look);
+    if state.is_several() {
+        let bottom = halves(rows[2]);
+        runs::draw(frame, bottom[0], state, look);
+        audit::draw(frame, bottom[1], state, look);
+    } else {
+        audit::draw(frame, rows[2], state, look);
+    }
+}
+
+/// Three panels beside each other.
+fn wide(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
+    let rows = Layout::vertical([Constraint::Percentage(38), Constraint::Min(0)]).split(area);
+    let thirds = Layout::horizontal([
+        Constraint::Percentage(40),
+        Constraint::Percentage(30),
+        Constraint::Percentage(30),
+    ]);
+    let (top, bottom) = (thirds.split(rows[0]), rows[1]);
+    throughput::draw(frame, top[0], state, look);
+    latency::draw(frame, top[1], state, look);
+    waits::draw(frame, top[2], state, look);
+    if state.is_several() {
+        let below = Layout::horizontal([
+            Constraint::Percentage(45),
+            Constraint::Percentage(25),
+            Constraint::Percentage(30),
+        ]);
+        let below = below.split(bottom);
+        runs::draw(frame, below[0], state, look);
+        machine::draw(frame, below[1], state, look);
+        audit::draw(frame, below[2], state, look);
+    } else {
+        let below =
+            Layout::horizontal([Constraint::Percentage(40), Constraint::Percentage(60)]).split(bottom);
+        machine::draw(frame, below[0], state, look);
+        audit::draw(frame, below[1], state, look);
+    }
+}

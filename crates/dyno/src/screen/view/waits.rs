@@ -1,0 +1,55 @@
+//! What sessions waited for since the window began: the five events with the most.
+
+use dyno_record::Waits;
+use dyno_report::number::{figure, percent};
+use dyno_report::text;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::look::{Look, left, right};
+use crate::screen::state::State;
+
+/// Events that are shown at most.
+const SHOWN: usize = 5;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
+    let complete = state.run.complete.as_deref();
+    let title = match complete.map(|complete| &complete.waits) {
+        Some(Waits::Sampled { average_active_sessions, samples, .. }) => format!(
+            "waits since the window began · {} sessions active in {samples} samples",
+            figure(*average_active_sessions)
+        ),
+        _ => "waits since the window began".to_owned(),
+    };
+    let block = look.frame(&title, area);
+    let inner = block.inner(area);
+    let width = usize::from(inner.width);
+    let lines = match complete.map(|complete| &complete.waits) {
+        None => Vec::new(),
+        Some(Waits::Absent { absent }) => {
+            let why = text::wrap(&text::clean(absent), width.saturating_sub(2), usize::from(inner.height));
+            why.into_iter().map(|line| Line::styled(format!(" {line}"), look.dim())).collect()
+        }
+        Some(Waits::Sampled { events, .. }) => {
+            let name_width = (width * 3 / 5).max(12);
+            let bar_width = width.saturating_sub(name_width + 10);
+            let line = |wait: &dyno_record::WaitTime| {
+                let is_cpu = wait.class.eq_ignore_ascii_case("cpu");
+                let name = match wait.class == wait.event || is_cpu {
+                    true => wait.event.clone(),
+                    false => format!("{}: {}", wait.class, wait.event),
+                };
+                let style = if is_cpu { look.good() } else { look.warn() };
+                Line::from(vec![
+                    Span::raw(format!(" {}", left(&name, name_width))),
+                    Span::raw(format!("{} % ", right(&percent(wait.share_pct), 5))),
+                    Span::styled(look.bar(wait.share_pct / 100.0, bar_width), style),
+                ])
+            };
+            events.iter().take(SHOWN).map(line).collect()
+        }
+    };
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}

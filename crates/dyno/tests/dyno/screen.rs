@@ -1,0 +1,49 @@
+//! The full screen at a terminal of its own: shown, answered, and gone before the result is printed.
+
+use crate::common::{Desk, calm, until};
+
+const ON: &str = "\u{1b}[?1049h";
+const OFF: &str = "\u{1b}[?1049l";
+
+fn loaded() -> (Desk, String) {
+    let desk = Desk::new();
+    let target = format!("sqlite:{}", desk.file("b.db").display());
+    assert_eq!(desk.dyno(&["load", "--target", &target, "--set", "data.scale=200 blocks"]).code, 0);
+    (desk, target)
+}
+
+fn args<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["run", "--target", target, "--set", "data.scale=200 blocks"], more].concat()
+}
+
+#[test]
+fn the_screen_has_ended_when_the_result_is_printed_and_plain_has_none() {
+    let (desk, target) = loaded();
+    let shown = |more: &[&str]| {
+        let mut command = desk.at_terminal(&calm(&args(&target, more)));
+        let output = command.env("TERM", "xterm-256color").output().unwrap();
+        assert!(output.status.success(), "{output:#?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let text = shown(&[]);
+    let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what:?} in {text:?}"));
+    assert!(at(ON) < at(OFF) && at(OFF) < at("stored as"), "{text:?}");
+    assert_eq!((text.matches(ON).count(), text.matches(OFF).count()), (1, 1));
+    assert!(text[at(OFF)..].contains("audit:") && text.contains("? help"), "{text:?}");
+    let plain = shown(&["--plain"]);
+    assert!(!plain.contains(ON) && plain.contains("stored as"), "{plain:?}");
+}
+
+#[test]
+fn a_key_stops_the_run_and_what_was_measured_is_kept() {
+    let (desk, target) = loaded();
+    let mut at_terminal =
+        desk.on_screen(&args(&target, &["--set", "run.time=1h", "--set", "workload.rate=100/s"]));
+    at_terminal.shows("? help");
+    until("a run that goes on", || desk.dyno(&["list", "--json"]).out.contains("\"running\""));
+    at_terminal.types("q");
+    let (code, text) = at_terminal.end();
+    assert_eq!(code, 130, "{text:?}");
+    assert!(text.rfind(OFF) < text.rfind("stored as"), "{text:?}");
+    assert!(desk.dyno(&["list", "--json"]).out.contains("\"interrupted\""));
+}

@@ -1,0 +1,275 @@
+//! What monitoring systems get: a real Prometheus scrapes a run, each query of the dashboard is asked of it, and stand-ins hear what is
+//! sent to Grafana and to a collector. Grafana itself is not to be had here.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+
+use dyno_testbed::{Postgres, Prometheus};
+use serde_json::{Value, json};
+
+use crate::common::{Desk, calm, until};
+
+const DASHBOARD: &str = include_str!("../../../../dashboards/dyno.json");
+
+fn get(address: &str, accept: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), body.to_owned())
+}
+
+/// The value of a series in the text format.
+fn value(text: &str, series: &str) -> Option<f64> {
+    text.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok())
+}
+
+/// The address that a command said it serves metrics at.
+fn address(heard: &str) -> String {
+    let line = heard.lines().find_map(|line| line.strip_prefix("metrics at http://")).unwrap();
+    line.strip_suffix("/metrics").unwrap().to_owned()
+}
+
+#[test]
+fn prometheus_scrapes_a_run_and_answers_each_query_of_the_dashboard() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[]);
+    let (desk, url) = (Desk::new(), server.url());
+    let data = ["--target", &url, "--set", "data.scale=500 blocks", "--metrics", "127.0.0.1:0"];
+    assert_eq!(desk.dyno(&[&["load"][..], &data].concat()).code, 0);
+    let more = [
+        "--set",
+        "run.time=10m",
+        "--set",
+        "run.warmup=0s",
+        "--set",
+        "observe.interval=250ms",
+        "--set",
+        "workload.rate=200/s",
+        "--set",
+        "workload.update_pct=30",
+        "--set",
+        "observe.waits=50/s",
+    ];
+    let sweep = ["--set", "sweep.sessions=2,4", "--set", "sweep.order=up"];
+    let mut run = desk.start(&[&["sweep"][..], &data, &more, &sweep].concat());
+    run.until("metrics at http://");
+    let address = address(&run.heard);
+    let Some(prometheus) = Prometheus::start(&address) else { return };
+
+    until("an interval with waits", || get(&address, "*/*").1.contains("dyno_waiting_sessions{"));
+    let (head, plain) = get(&address, "*/*");
+    assert!(head.contains("text/plain; version=0.0.4"), "{head}");
+    assert_eq!(Prometheus::check(&plain), "", "{plain}");
+    let (head, open) = get(&address, "application/openmetrics-text;version=1.0.0");
+    assert!(head.contains("application/openmetrics-text"), "{head}");
+    assert!(open.ends_with("# EOF\n") && open.contains("# TYPE dyno_operations counter\n"), "{open}");
+    assert!(open.contains("pg_stat_database_xact_commit{target=\"postgres://"), "{open}");
+    let class = |text: &str| value(text, "dyno_operations_total{class=\"select\"}").unwrap_or(0.0);
+    until("further operations", || class(&get(&address, "*/*").1) > class(&plain));
+
+    let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
+    for query in queries(&dashboard) {
+        // What is of a stored run is asked for when there is one.
+        if query.contains("dyno_audit_checks") || query.contains("dyno_runs_total") {
+            continue;
+        }
+        until(&format!("an answer to {query}"), || has_answer(&prometheus.query(&query), &query));
+    }
+    run.signal("INT");
+    let said = run.end();
+    assert_eq!(said.code, 130, "{said:#?}");
+}
+
+/// Every query of the dashboard, with its variables as Grafana would fill them in.
+fn queries(dashboard: &Value) -> Vec<String> {
+    let targets =
+        dashboard["panels"].as_array().unwrap().iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+    let filled = |target: &Value| {
+        target["expr"].as_str().unwrap().replace("$__rate_interval", "30s").replace("$instance", ".*")
+    };
+    targets.map(filled).collect()
+}
+
+fn has_answer(answer: &str, query: &str) -> bool {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
+    assert_eq!(answer["status"], "success", "{query}: {answer:#}");
+    !answer["data"]["result"].as_array().unwrap().is_empty()
+}
+
+/// Counters of a process add its runs up, and what is stored is told.
+#[test]
+fn counters_never_fall_from_one_run_to_the_next() {
+    let desk = Desk::new();
+    let target = format!("sqlite:{}", desk.file("b.db").display());
+    let args = ["sweep", "--target", &target, "--set", "data.scale=200 blocks", "--metrics", "127.0.0.1:0"];
+    let more = ["--set", "sweep.sessions=1,2", "--set", "sweep.repeats=3", "--set", "sweep.pause=1s"];
+    let mut run = desk.start(&calm(&[&args[..], &more].concat()));
+    run.until("metrics at http://");
+    let address = address(&run.heard);
+    let (mut last, mut seen) = (0.0, 0);
+    let mut line = run.line();
+    while line.is_some() && seen < 20 {
+        if let Ok(stream) = TcpStream::connect(&address) {
+            drop(stream);
+            let text = get(&address, "*/*").1;
+            let count = value(&text, "dyno_operation_duration_seconds_count").unwrap();
+            assert!(count >= last, "{count} after {last}: {text}");
+            seen += 1;
+            last = count;
+            if value(&text, "dyno_runs_total{status=\"valid\"}") == Some(2.0) {
+                assert!(text.contains("dyno_audit_checks{status=\"pass\"}"), "{text}");
+                break;
+            }
+        }
+        line = run.line();
+    }
+    assert!(last > 0.0 && seen > 1, "{last} {seen}");
+    run.signal("INT");
+    run.end();
+}
+
+#[test]
+fn the_dashboard_is_one() {
+    let target = json!({ "type": "object", "required": ["refId", "expr"], "properties": { "expr": { "type": "string", "minLength": 1 } } });
+    let place = json!({ "type": "object", "required": ["x", "y", "w", "h"], "properties": {
+        "x": { "type": "integer", "minimum": 0, "maximum": 23 }, "w": { "type": "integer", "minimum": 1, "maximum": 24 },
+        "y": { "type": "integer", "minimum": 0 }, "h": { "type": "integer", "minimum": 1 } } });
+    let panel = json!({ "type": "object", "required": ["id", "type", "title", "gridPos", "targets", "datasource"], "properties": {
+        "type": { "enum": ["timeseries", "stat", "heatmap", "table"] }, "gridPos": place,
+        "targets": { "type": "array", "minItems": 1, "items": target } } });
+    let schema = json!({ "type": "object", "required": ["title", "uid", "schemaVersion", "panels", "templating", "time", "annotations"],
+        "properties": { "uid": { "type": "string", "maxLength": 40 }, "schemaVersion": { "type": "integer", "minimum": 36 },
+            "panels": { "type": "array", "minItems": 5, "items": panel } } });
+    let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<_> = validator.iter_errors(&dashboard).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let panels = dashboard["panels"].as_array().unwrap();
+    for (at, panel) in panels.iter().enumerate() {
+        let side = |panel: &Value, name: &str| panel["gridPos"][name].as_u64().unwrap();
+        assert!(side(panel, "x") + side(panel, "w") <= 24, "{panel:#}");
+        for other in &panels[at + 1..] {
+            assert_ne!(panel["id"], other["id"]);
+            let apart =
+                |a: &Value, b: &Value, from: &str, size: &str| side(a, from) + side(a, size) <= side(b, from);
+            let overlap = !(apart(panel, other, "x", "w") || apart(other, panel, "x", "w"))
+                && !(apart(panel, other, "y", "h") || apart(other, panel, "y", "h"));
+            assert!(!overlap, "{} lies over {}", panel["title"], other["title"]);
+        }
+    }
+}
+
+/// A server that answers every request with `status`, and hands out its head and body.
+fn stand_in(status: &'static str) -> (String, Receiver<(String, Value)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (send, heard) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut bytes = Vec::new();
+            let mut part = [0; 4_096];
+            let (head, body) = loop {
+                let read = stream.read(&mut part).unwrap();
+                bytes.extend_from_slice(&part[..read]);
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+                let lower = head.to_ascii_lowercase();
+                let length = lower.lines().find_map(|line| line.strip_prefix("content-length:"));
+                if length.is_none_or(|length| body.len() >= length.trim().parse().unwrap()) {
+                    break (head.to_owned(), body.to_owned());
+                }
+            };
+            let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}");
+            stream.write_all(answer.as_bytes()).unwrap();
+            if send.send((head, serde_json::from_str(&body).unwrap())).is_err() {
+                return;
+            }
+        }
+    });
+    (address, heard)
+}
+
+#[test]
+fn a_window_is_marked_in_grafana_and_the_token_is_nowhere_else() {
+    let desk = Desk::new();
+    let target = format!("sqlite:{}", desk.file("b.db").display());
+    assert_eq!(desk.dyno(&["load", "--target", &target, "--set", "data.scale=200 blocks"]).code, 0);
+    let (address, heard) = stand_in("200 OK");
+    let url = format!("http://{address}?dashboardUID=dyno");
+    let args = [
+        "run",
+        "--target",
+        &target,
+        "--set",
+        "data.scale=200 blocks",
+        "--annotate",
+        &url,
+        "--json",
+        "--verbose",
+    ];
+    let said = desk.dyno_with(("DYNO_GRAFANA_TOKEN", "glsa_hush"), &calm(&args));
+    assert_eq!(said.code, 0, "{said:#?}");
+    let (head, body) = heard.recv().unwrap();
+    assert!(head.starts_with("POST /api/annotations HTTP/1.1\r\n"), "{head}");
+    assert!(head.to_ascii_lowercase().contains("authorization: bearer glsa_hush"), "{head}");
+    let record: Value = serde_json::from_str(&said.out).unwrap();
+    let tags = body["tags"].as_array().unwrap();
+    assert!(tags.contains(&record["id"]) && tags.contains(&json!("dyno")), "{body:#}");
+    assert_eq!(body["dashboardUID"], "dyno");
+    let length_ms = body["timeEnd"].as_i64().unwrap() - body["time"].as_i64().unwrap();
+    assert!((900..60_000).contains(&length_ms), "{body:#}");
+    assert!(!format!("{}{}", said.out, said.err).contains("hush"), "{said:#?}");
+
+    // What is not taken is told, and the run counts all the same.
+    let (address, _heard) = stand_in("401 Unauthorized");
+    let url = format!("http://{address}");
+    let args = ["run", "--target", &target, "--set", "data.scale=200 blocks", "--annotate", &url];
+    let said = desk.dyno_with(("DYNO_GRAFANA_TOKEN", "glsa_hush"), &calm(&args));
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(said.err.contains("warning: not sent") && said.err.contains("401"), "{said:#?}");
+    assert!(!said.err.contains("hush"), "{said:#?}");
+    let said = desk.dyno(&["run", "--target", &target, "--annotate", "http://u:hush@h"]);
+    assert!(
+        said.code == 2 && said.err.contains("DYNO_GRAFANA_TOKEN") && !said.err.contains("hush"),
+        "{said:#?}"
+    );
+}
+
+#[cfg(feature = "otlp")]
+#[test]
+fn a_collector_gets_durations_and_a_trace_of_each_run() {
+    let desk = Desk::new();
+    let target = format!("sqlite:{}", desk.file("b.db").display());
+    assert_eq!(desk.dyno(&["load", "--target", &target, "--set", "data.scale=200 blocks"]).code, 0);
+    let (address, heard) = stand_in("200 OK");
+    let url = format!("http://{address}/");
+    let args = ["run", "--target", &target, "--set", "data.scale=200 blocks", "--otlp", &url, "--json"];
+    let said = desk.dyno(&calm(&args));
+    assert_eq!(said.code, 0, "{said:#?}");
+    let record: Value = serde_json::from_str(&said.out).unwrap();
+    let ((first, trace), (second, metrics)) = (heard.recv().unwrap(), heard.recv().unwrap());
+    assert!(
+        first.starts_with("POST /v1/traces ") && second.starts_with("POST /v1/metrics "),
+        "{first} {second}"
+    );
+    let spans = trace["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
+    let names: Vec<_> = spans.iter().map(|span| span["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["dyno run", "connect", "warmup", "window", "close", "drain", "store"]);
+    assert!(spans[0]["attributes"].to_string().contains(record["id"].as_str().unwrap()), "{trace:#}");
+    let metric = &metrics["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0];
+    assert_eq!(metric["name"], "db.client.operation.duration");
+    for point in metric["histogram"]["dataPoints"].as_array().unwrap() {
+        let attributes = point["attributes"].as_array().unwrap();
+        let of = |key: &str| {
+            let found = attributes.iter().find(|one| one["key"] == key).unwrap();
+            found["value"]["stringValue"].as_str().unwrap()
+        };
+        assert_eq!(of("db.system.name"), "sqlite");
+        let timed = record["ops"][of("db.operation.name")]["service_us"]["count"].as_u64().unwrap();
+        assert_eq!(point["count"].as_str().unwrap().parse::<u64>().unwrap(), timed);
+    }
+}
