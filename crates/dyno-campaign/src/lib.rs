@@ -7,6 +7,7 @@
 //! | file | job |
 //! | --- | --- |
 //! | `lead`, `event`, `error` | who leads, what they hear, what can go wrong |
+//! | `told` | events as lines of a file that another program follows |
 //! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | everything that is there before a run begins |
 //! | `measure`, `hooks`, `shell`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | runs that belong together; `sweep`, `search`, `soak`, `ab` and `suite` say which comes next and what they conclude |
@@ -62,6 +63,7 @@ pub mod suite;
 pub mod sweep;
 mod targets;
 mod tidy;
+mod told;
 mod watch;
 mod writes;
 
@@ -80,4 +82,5 @@ pub use run::run;
 pub use seen::seen;
 pub use soak::soak;
 pub use steer::Steer;
+pub use told::{CompleteTold, IntervalTold, RunTold, Step, Told};
 pub use watch::watch;

@@ -8,7 +8,7 @@ use dyno_record::RawTest::{
 use dyno_record::{Calibration, RawFigure, RawTest, RunRecord, Status};
 
 use crate::grid::{Cell, Grid, Head};
-use crate::html::{Section, pages};
+use crate::html::{Frame, Section, pages_in};
 use crate::style::{Paint, Style};
 use crate::table::Table;
 use crate::text::{clean, wrap};
@@ -215,7 +215,7 @@ pub fn calibration_text(record: &RunRecord, style: &Style) -> Option<String> {
 }
 
 /// A calibration as a page; nothing where the record is of something else.
-pub fn calibration_page(record: &RunRecord, made_at: &str) -> Option<String> {
+pub fn calibration_page(frame: Option<&Frame>, record: &RunRecord, made_at: &str) -> Option<String> {
     let own = record.calibration.as_deref()?;
     let (rates, bandwidths) = limits(own);
     let grids = [("Requests and commits", rates), ("Bandwidth", bandwidths)];
@@ -237,5 +237,5 @@ pub fn calibration_page(record: &RunRecord, made_at: &str) -> Option<String> {
         day(&record.started_at),
         day(made_at)
     );
-    Some(pages("Raw limits of a machine", &made, &[limits, platform, steps]))
+    Some(pages_in(frame, "Raw limits of a machine", &made, &[limits, platform, steps]))
 }

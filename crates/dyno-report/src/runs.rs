@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::io;
 
-use dyno_record::{RecordError, RepositoryError, RunRecord};
+use dyno_record::{RecordError, Repository, RepositoryError, RunId, RunRecord};
 
 /// Runs that are gone through several times, in the order in which they ran.
 pub trait Runs: Debug {
@@ -32,6 +32,25 @@ pub enum RunsError {
     /// What was made of them cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
+}
+
+/// The runs of a repository, each read when it is its turn.
+#[derive(Debug)]
+pub struct Stored<'r> {
+    /// Where they are.
+    pub repository: &'r Repository,
+    /// Which, in the order in which they ran.
+    pub ids: &'r [RunId],
+}
+
+impl Runs for Stored<'_> {
+    fn each(&self, take: &mut dyn FnMut(&RunRecord) -> Result<(), RunsError>) -> Result<(), RunsError> {
+        self.ids.iter().try_for_each(|id| take(&self.repository.load(id)?))
+    }
+
+    fn one(&self, id: &str) -> Result<RunRecord, RunsError> {
+        Ok(self.repository.load(id)?)
+    }
 }
 
 /// Runs that are in memory anyway.

@@ -8,6 +8,8 @@ mod levels;
 mod measuring;
 mod proofs;
 mod results;
+#[cfg(feature = "serve")]
+mod serve;
 mod shared;
 mod study;
 mod suite;
@@ -30,6 +32,8 @@ pub(crate) use health::Health;
 pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
+#[cfg(feature = "serve")]
+pub(crate) use serve::Serve;
 pub(crate) use shared::Marks;
 pub(crate) use study::{ListStudies, ReportStudy, ResumeStudy, RunStudy, Study, StudyCommand, WhichStudy};
 pub(crate) use suite::{Suite, SuiteCommand, Which};
@@ -93,6 +97,9 @@ pub(crate) struct Common {
     #[cfg(feature = "otlp")]
     #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
     pub(crate) otlp: Option<String>,
+    /// Append what happens to FILE, one JSON object a line, for a program that follows it (`dyno serve` does).
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub(crate) events: Option<PathBuf>,
     /// Data for machines on stdout; talk stays on stderr.
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -224,6 +231,16 @@ pub(crate) enum Command {
             dyno capacity sweep:last tag:awr --over 80%\n\nExit codes: 0 told, 1 a component is over --over, or nothing can be compared, 2 wrong usage, 3 the repository failed."
     )]
     Capacity(Capacity),
+    /// Pages and an HTTP API over the repository, and runs that are started from them, watched and stopped.
+    #[cfg(feature = "serve")]
+    #[command(
+        after_long_help = "The address that is printed has a token, without which nothing is answered. It listens on this machine only unless \
+            --listen says otherwise, which takes TLS. Databases that may be measured stand in a list of the server's own (docs/serve.md).\n\n\
+            Examples:\n  dyno serve --target sqlite:bench.db\n  dyno serve --targets targets.toml\n  dyno serve --read-only --repository team.sqlite3\n  \
+            dyno serve --listen 0.0.0.0:7878 --host dyno.example.org --tls-cert cert.pem --tls-key key.pem\n  \
+            dyno serve --host dyno.example.org --behind-proxy"
+    )]
+    Serve(Serve),
     /// The runs in the repository, latest first.
     #[command(
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"

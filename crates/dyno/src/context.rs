@@ -9,6 +9,7 @@ use dyno_record::Repository;
 use crate::beside::Beside;
 use crate::cli::{Common, DEFAULT_PLAN, Marks};
 use crate::engines::ENGINES;
+use crate::events::Logged;
 use crate::talk::Talk;
 use crate::terminal::Terminal;
 
@@ -76,7 +77,10 @@ fn led_by<T>(
         steer: terminal.steer.clone(),
         listener: &terminal,
     };
-    terminal.outcome(work(&lead))
+    let Some(log) = terminal.events() else { return terminal.outcome(work(&lead)) };
+    log.obey(&terminal.steer);
+    let listener = &Logged { log, listener: &terminal };
+    terminal.outcome(work(&Lead { listener, ..lead }))
 }
 
 /// The repository, made if it is not there.

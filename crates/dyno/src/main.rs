@@ -4,7 +4,7 @@
 //! is `dyno-campaign`'s, and `terminal` leads it: events become talk (`words`), moving lines (`progress`) and tables,
 //! or what `screen` shows. What
 //! commands share beside is the command line (`cli`), the way from options to plan and repository (`context`), stderr and
-//! stdout (`talk`, `output`, `ask`), signals, and the meaning of exit codes (`exit`).
+//! stdout (`talk`, `output`, `ask`), events for other programs (`events`), signals, and the meaning of exit codes (`exit`).
 
 mod answers;
 mod ask;
@@ -13,6 +13,7 @@ mod cli;
 mod commands;
 mod context;
 mod engines;
+mod events;
 mod exit;
 mod output;
 mod progress;
@@ -27,9 +28,17 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     dyno_drive::raise_limit();
     let cli = cli::Cli::read();
-    let talk = talk::Talk::new(&cli.common);
-    match commands::run(&cli, &talk) {
-        Ok(code) => code.into(),
-        Err(error) => exit::report(&error, &talk).into(),
+    let mut talk = talk::Talk::new(&cli.common);
+    let opened = cli.common.events.as_deref().map(events::EventLog::append).transpose();
+    let exit = match opened {
+        Ok(log) => {
+            talk.events = log.map(std::sync::Arc::new);
+            commands::run(&cli, &talk).unwrap_or_else(|error| exit::report(&error, &talk))
+        }
+        Err(error) => exit::report(&error, &talk),
+    };
+    if let Some(log) = talk.events.take().and_then(std::sync::Arc::into_inner) {
+        log.end(exit);
     }
+    exit.into()
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::ser::{SerializeSeq as _, Serializer as _};
 
 use crate::cli::Common;
+use crate::events::EventLog;
 use crate::output::Output;
 use crate::screen::tty;
 
@@ -20,6 +21,8 @@ pub(crate) struct Talk {
     pub(crate) live: bool,
     /// Whether a full screen may be shown.
     pub(crate) screen: bool,
+    /// Where events go that another program follows.
+    pub(crate) events: Option<Arc<EventLog>>,
     /// What is said and shown while something else has the terminal.
     held: Arc<Mutex<Option<Vec<Held>>>>,
 }
@@ -39,7 +42,8 @@ impl Talk {
         let live = std::io::stderr().is_terminal() && !common.quiet && !dumb;
         let screen = live && !common.plain && !common.verbose && tty::can();
         let held = Arc::default();
-        Self { json: common.json, quiet: common.quiet, verbose: common.verbose, live, screen, held }
+        let events = None;
+        Self { json: common.json, quiet: common.quiet, verbose: common.verbose, live, screen, events, held }
     }
 
     /// A line of talk.

@@ -38,6 +38,11 @@ pub(crate) struct Terminal<'a> {
 }
 
 impl<'a> Terminal<'a> {
+    /// Where events go that another program follows.
+    pub(crate) fn events(&self) -> Option<&'a crate::events::EventLog> {
+        self.talk.events.as_deref()
+    }
+
     pub(crate) fn new(talk: &'a Talk, beside: Beside) -> Self {
         let (run, load, table, screen, trouble) = Default::default();
         let (cancel, steer) = Default::default();

@@ -26,9 +26,10 @@ use crate::request::Request;
 use crate::run_rows;
 use crate::runs::RunsError;
 
-pub use pages::{Section, pages};
+pub use pages::{Section, pages, pages_in};
 
-const SCRIPT: &str = include_str!("script.js");
+/// The script of every page.
+pub const SCRIPT: &str = include_str!("script.js");
 const STYLE: &str = include_str!("style.css");
 
 /// Writes the page. `made_at` is when, as it is shown. Rows and records of the runs are written one after the other, into the
@@ -45,12 +46,25 @@ pub fn html(report: &Report<'_>, made_at: &str, out: &mut dyn Write) -> Result<(
 /// # Errors
 /// As for [`html`].
 pub fn html_for(report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), RunsError> {
-    if let Some(page) =
-        report.component().and_then(|record| crate::calibration_page(record, &request.made_at))
+    html_in(None, report, request, out)
+}
+
+/// The same for a server, whose `frame` is around it; without one it is [`html_for`].
+///
+/// # Errors
+/// As for [`html`].
+pub fn html_in(
+    frame: Option<&Frame>,
+    report: &Report<'_>,
+    request: &Request,
+    out: &mut dyn Write,
+) -> Result<(), RunsError> {
+    let component = report.component();
+    if let Some(page) = component.and_then(|record| crate::calibration_page(frame, record, &request.made_at))
     {
         return Ok(out.write_all(page.as_bytes())?);
     }
-    let page = page::page(report, request).into_string();
+    let page = page::page(frame, report, request).into_string();
     let mut parts = page.split(HOLE);
     let mut part = || parts.next().unwrap_or_default().as_bytes();
     out.write_all(part())?;
@@ -60,15 +74,28 @@ pub fn html_for(report: &Report<'_>, request: &Request, out: &mut dyn Write) -> 
         Ok(out.write_all(grid::row(&heads, &name, &cells).into_string().as_bytes())?)
     })?;
     out.write_all(part())?;
-    crate::embedded::write(report, out)?;
+    // A server has the records itself.
+    if frame.is_none() {
+        crate::embedded::write(report, out)?;
+    }
     Ok(out.write_all(part())?)
+}
+
+/// What a server puts around a page. Its style and script are then files of the server's, [`style`] and [`SCRIPT`], and the
+/// policy is the server's, too.
+#[derive(Debug, Clone, Default)]
+pub struct Frame {
+    /// Markup at the end of the head.
+    pub head: String,
+    /// Markup that the body begins with.
+    pub top: String,
 }
 
 /// Stands where rows and records go; no text of a page has such a character.
 const HOLE: char = '\0';
 
 /// The style sheet with both appearances.
-fn style() -> String {
+pub fn style() -> String {
     let (light, dark) = (variables(&LIGHT), variables(&DARK));
     format!(
         ":root{{color-scheme:light dark;{light}}}\

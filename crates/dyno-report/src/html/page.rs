@@ -14,7 +14,7 @@ use crate::run_rows;
 use crate::text::clean;
 
 use super::charts::charts;
-use super::{HOLE, SCRIPT, closely, grid, platform, policy, style, suite, summary};
+use super::{Frame, HOLE, SCRIPT, closely, grid, platform, policy, style, suite, summary};
 
 /// Sections after the answer: name in links, title.
 const SECTIONS: [(&str, &str); 10] = [
@@ -30,7 +30,7 @@ const SECTIONS: [(&str, &str); 10] = [
     ("platform", "Platform"),
 ];
 
-pub(super) fn page(report: &Report<'_>, request: &Request) -> Markup {
+pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request) -> Markup {
     let style = style();
     let answer = report.answer();
     let title = request.title.clone().unwrap_or_else(|| title(report));
@@ -60,14 +60,15 @@ pub(super) fn page(report: &Report<'_>, request: &Request) -> Markup {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy(&style));
+                @if frame.is_none() { meta http-equiv="Content-Security-Policy" content=(policy(&style)); }
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="Dyno";
                 title { (clean(&title)) }
-                style { (PreEscaped(&style)) }
+                @if let Some(frame) = frame { (PreEscaped(&frame.head)) } @else { style { (PreEscaped(&style)) } }
             }
             body {
+                @if let Some(frame) = frame { (PreEscaped(&frame.top)) }
                 (summary::summary(report, request, &title))
                 header {
                     p class="brand" { "Dyno report" }
@@ -120,13 +121,15 @@ pub(super) fn page(report: &Report<'_>, request: &Request) -> Markup {
                     section id="platform" { h2 { "Platform" } (platform::platform(report)) }
                     section id="runs" {
                         h2 { "Runs" }
-                        p { "The whole record of every run is embedded in this page: " code { "dyno import" } " takes them out again." }
+                        @if frame.is_none() {
+                            p { "The whole record of every run is embedded in this page: " code { "dyno import" } " takes them out again." }
+                        }
                         (grid::table_of(&run_rows::heads(), "all runs", &hole))
                     }
                 }
                 div id="tip" role="status" hidden {}
                 (hole)
-                script { (PreEscaped(SCRIPT)) }
+                @if frame.is_none() { script { (PreEscaped(SCRIPT)) } }
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::grid::Grid;
 use crate::plot::Plot;
 use crate::text::clean;
 
-use super::{SCRIPT, charts, grid, policy, style};
+use super::{Frame, SCRIPT, charts, grid, policy, style};
 
 /// One part of a page.
 #[derive(Debug, Clone, Default)]
@@ -26,20 +26,26 @@ pub struct Section {
 
 /// The page.
 pub fn pages(title: &str, about: &str, sections: &[Section]) -> String {
+    pages_in(None, title, about, sections)
+}
+
+/// The same for a server, whose `frame` is around it.
+pub fn pages_in(frame: Option<&Frame>, title: &str, about: &str, sections: &[Section]) -> String {
     let style = style();
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy(&style));
+                @if frame.is_none() { meta http-equiv="Content-Security-Policy" content=(policy(&style)); }
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="Dyno";
                 title { (clean(title)) }
-                style { (PreEscaped(&style)) }
+                @if let Some(frame) = frame { (PreEscaped(&frame.head)) } @else { style { (PreEscaped(&style)) } }
             }
             body {
+                @if let Some(frame) = frame { (PreEscaped(&frame.top)) }
                 header {
                     p class="brand" { "Dyno" }
                     h1 { (clean(title)) }
@@ -66,7 +72,7 @@ pub fn pages(title: &str, about: &str, sections: &[Section]) -> String {
                     }
                 }
                 div id="tip" role="status" hidden {}
-                script { (PreEscaped(SCRIPT)) }
+                @if frame.is_none() { script { (PreEscaped(SCRIPT)) } }
             }
         }
     };

@@ -13,7 +13,7 @@ use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use super::{Cli, Common};
 
 /// Options of [`Common`] with one value.
-const SINGLE: [&str; 4] = ["plan", "repository", "metrics", "annotate"];
+const SINGLE: [&str; 5] = ["plan", "repository", "metrics", "annotate", "events"];
 
 impl Cli {
     /// Reads the program's arguments; tells what is wrong with them, and exits.
@@ -84,6 +84,7 @@ fn add(common: &mut Common, own: Common, level: &ArgMatches) {
     common.plain |= plain;
     common.quiet |= quiet;
     common.verbose |= verbose;
+    common.events = own.events.or(common.events.take());
     if is_given(level, "plan") {
         common.plan = plan;
     }

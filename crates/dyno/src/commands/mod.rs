@@ -27,6 +27,8 @@ mod report;
 mod run;
 mod scorecard;
 mod search;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 mod soak;
 mod study;
@@ -65,6 +67,8 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Calibrate(args) => calibrate::run(common, args, talk),
         Command::Capacity(args) => capacity::run(common, args, talk),
         Command::Watch(args) => watch::run(common, args, talk),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
         Command::Compare(args) => compare::run(common, args, talk),
@@ -100,6 +104,8 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         Command::Init(_) | Command::List(_) | Command::Show(_) | Command::Compare(_) | Command::Trend(_) => {
             false
         }
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => false,
         Command::Calibrate(_)
         | Command::Study(_)
         | Command::ImportSlob(_)

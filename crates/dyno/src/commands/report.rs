@@ -5,8 +5,7 @@ use std::io::{BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use dyno_campaign::{conclusions, files, select};
-use dyno_record::{Repository, RunId, RunRecord};
-use dyno_report::{EXPORTERS, ExportError, Exporter, Report, Request, Runs, RunsError};
+use dyno_report::{EXPORTERS, ExportError, Exporter, Report, Request, RunsError, Stored};
 
 use crate::cli::{self, Common};
 use crate::context;
@@ -19,7 +18,7 @@ pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyho
     let output = output(args, exporter)?;
     let repository = context::repository_to_read(common)?;
     let ids = repository.recorded(select::runs(&repository, &args.runs.join(","))?)?;
-    let mut report = Report::over(Selected { repository: &repository, ids: &ids })?;
+    let mut report = Report::over(Stored { repository: &repository, ids: &ids })?;
     let here: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
     report.conclusions = conclusions::of_named(&repository, &report.seen.parts, |id| here.contains(id))?;
     let request = Request {
@@ -51,23 +50,6 @@ pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyho
         }
     }
     Ok(Exit::Done)
-}
-
-/// The runs of a repository, each read when it is its turn.
-#[derive(Debug)]
-struct Selected<'r> {
-    repository: &'r Repository,
-    ids: &'r [RunId],
-}
-
-impl Runs for Selected<'_> {
-    fn each(&self, take: &mut dyn FnMut(&RunRecord) -> Result<(), RunsError>) -> Result<(), RunsError> {
-        self.ids.iter().try_for_each(|id| take(&self.repository.load(id)?))
-    }
-
-    fn one(&self, id: &str) -> Result<RunRecord, RunsError> {
-        Ok(self.repository.load(id)?)
-    }
 }
 
 /// The format that was asked for: by name, by the ending of the file, or HTML.

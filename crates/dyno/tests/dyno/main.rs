@@ -59,6 +59,10 @@ mod ready_plans;
 mod ready_workloads;
 mod report;
 mod screen;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "serve")]
+mod serve_browser;
 mod sqlite;
 mod studies;
 mod suite;

@@ -1,11 +1,15 @@
 //! The program as a user runs it: in a folder of its own, with a repository of its own.
 
+#[cfg(feature = "serve")]
+pub mod browser;
 pub mod burners;
 pub mod group;
 pub mod proxy;
 mod pty;
 pub mod throttle;
 pub mod tmpfs;
+#[cfg(feature = "serve")]
+pub mod web;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

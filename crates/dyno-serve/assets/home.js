@@ -1,0 +1,16 @@
+"use strict";
+// Comfort only: the button says how many are ticked, and waits until there are two.
+(() => {
+  const form = document.getElementById("pick");
+  if (!form) return;
+  const button = form.querySelector("button[type=submit]");
+  const boxes = [...form.querySelectorAll("input[name=run]")];
+  const show = () => {
+    const ticked = boxes.filter((box) => box.checked).length;
+    button.disabled = ticked < 2;
+    button.textContent = ticked < 2 ? "Tick two to compare" : `Compare the ${ticked} ticked`;
+  };
+  form.addEventListener("change", show);
+  window.addEventListener("pageshow", show);
+  show();
+})();

@@ -1,0 +1,242 @@
+"use strict";
+// Moves the page of something that runs: figures of the last interval that is over, and charts with one cursor across all.
+(() => {
+  const box = document.getElementById("charts");
+  if (!box || !window.EventSource) return;
+  document.documentElement.classList.add("can");
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const KEPT = 3600;
+  const number = (value, digits = 3) => value == null ? "–" : Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 });
+  const time = (us) => us == null ? "–" : us < 1e3 ? number(us) + " µs" : us < 1e6 ? number(us / 1e3) + " ms" : number(us / 1e6) + " s";
+  const span = (s) => { s = Math.max(0, Math.round(s)); const [h, m] = [Math.floor(s / 3600), Math.floor(s / 60) % 60]; return h ? `${h} h ${m} min` : m ? `${m} min ${s % 60} s` : `${s} s`; };
+  const set = (name, text) => { const place = document.querySelector(`[data-live=${name}]`); if (place) place.textContent = text; };
+
+  // One column for each interval; waits and heat come beside them, by the interval's begin.
+  const data = { at: [], rate: [], p50: [], p99: [], max: [], cpu: [], iowait: [], reads: [], redo: [], commits: [], waits: new Map(), heat: [] };
+  const columns = ["rate", "p50", "p99", "max", "cpu", "iowait", "reads", "redo", "commits"];
+  let waits = { samples: 0, classes: new Map() }, window_s = null, phase = "", marks = [];
+  const clear = () => {
+    data.at = []; data.heat = []; data.waits = new Map(); marks = [];
+    columns.forEach((name) => { data[name] = []; });
+    waits = { samples: 0, classes: new Map() };
+  };
+
+  const COLOURS = { cpu: "#3c9d3c", io: "#2f6fc4", useri: "#2f6fc4", lock: "#c0272d", lwlock: "#8c2d04", commit: "#e08214", ipc: "#b5b08a", client: "#9a8f7a", timeout: "#7a5230" };
+  const colour = (name, at) => COLOURS[name.toLowerCase().replace(/[^a-z]/g, "").slice(0, 7)] || COLOURS[name.toLowerCase()] || css("s" + (at % 8));
+
+  const charts = [];
+  const figure = (title, about) => {
+    const figure = document.createElement("figure"), head = document.createElement("h3"), caption = document.createElement("figcaption");
+    head.textContent = title;
+    caption.textContent = about;
+    figure.append(head, caption);
+    box.append(figure);
+    return figure;
+  };
+  const sync = "live";
+  const shade = {
+    hooks: { drawClear: (u) => {
+      // Warm-up is what is left of zero, and no figure is of it.
+      const left = u.valToPos(Math.max(0, u.scales.x.min), "x", true), right = u.valToPos(Math.min(window_s ?? u.scales.x.max, u.scales.x.max), "x", true);
+      u.ctx.save();
+      u.ctx.fillStyle = css("grid");
+      u.ctx.globalAlpha = 0.35;
+      u.ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
+      u.ctx.globalAlpha = 1;
+      u.ctx.strokeStyle = css("s1");
+      u.ctx.setLineDash([3, 3]);
+      for (const mark of marks) {
+        const x = u.valToPos(mark, "x", true);
+        u.ctx.beginPath(); u.ctx.moveTo(x, u.bbox.top); u.ctx.lineTo(x, u.bbox.top + u.bbox.height); u.ctx.stroke();
+      }
+      u.ctx.restore();
+    } },
+  };
+  const paint = (name) => () => css(name);
+  const axis = (values) => ({ stroke: paint("dim"), grid: { stroke: paint("grid"), width: 1 }, ticks: { stroke: paint("grid") }, values, size: 64 });
+  const chart = (title, about, series, values, picks) => {
+    const place = figure(title, about);
+    const options = {
+      width: Math.max(280, place.clientWidth), height: 190, cursor: { sync: { key: sync } }, plugins: [shade],
+      scales: { x: { time: false, range: () => [warm(), Math.max(window_s ?? 10, data.at.at(-1) ?? 0)] }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+      axes: [axis((u, all) => all.map((s) => s + " s")), axis((u, all) => all.map(values))],
+      series: [{ label: "s in the window", value: (u, s) => s == null ? "–" : number(s) }, ...series.map((one) => ({ width: 1.75, points: { show: false }, value: (u, v) => v == null ? "–" : values(v), spanGaps: false, ...one }))],
+    };
+    const made = new uPlot(options, [[], ...series.map(() => [])], place);
+    place.querySelector(".u-wrap").setAttribute("role", "img");
+    place.querySelector(".u-wrap").setAttribute("aria-label", title);
+    charts.push({ made, place, picks });
+    return made;
+  };
+  let warmup_s = 0;
+  const warm = () => -Math.min(warmup_s, 600);
+  chart("Throughput", "Operations that ended in each interval. The window is shaded; dashed: intervals below half of the median.", [{ label: "operations/s", stroke: paint("s0") }], (v) => number(v), () => [data.rate]);
+  chart("Response time", "Median, 99th percentile and longest of each interval.", [{ label: "p50", stroke: paint("s2") }, { label: "p99", stroke: paint("s1") }, { label: "max", stroke: paint("s7"), width: 1 }], time, () => [data.p50, data.p99, data.max]);
+  chart("Processors", "Of this machine, in percent.", [{ label: "busy", stroke: paint("s2") }, { label: "waiting for I/O", stroke: paint("s5") }], (v) => number(v) + " %", () => [data.cpu, data.iowait]);
+  chart("Storage and commits", "By the database's counters, each second.", [{ label: "physical reads", stroke: paint("s0") }, { label: "redo kB", stroke: paint("s5") }, { label: "commits", stroke: paint("s3") }], (v) => number(v), () => [data.reads, data.redo, data.commits]);
+
+  // Response times of each interval as a heat map: darker is more.
+  const heatPlace = figure("Response times", "Each column is an interval, each row a class of response times; the more operations, the darker. The range is at its left.");
+  const canvas = document.createElement("canvas");
+  canvas.className = "heat";
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", "heat map of response times");
+  heatPlace.insertBefore(canvas, heatPlace.lastChild);
+  const heat = () => {
+    const shown = data.heat.filter(Boolean), all = shown.flatMap((column) => column.map(([row]) => row));
+    const ratio = devicePixelRatio || 1, width = canvas.clientWidth * ratio, height = canvas.clientHeight * ratio;
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+    const ctx = canvas.getContext("2d");
+    ctx.clearRect(0, 0, width, height);
+    heatPlace.hidden = !all.length;
+    if (!all.length) return;
+    const low = Math.min(...all), high = Math.max(...all) + 1, left = 64 * ratio;
+    const span = Math.max(window_s ?? 10, data.at.at(-1) ?? 0), step = Math.max(1, (width - left) / Math.max(1, span / Math.max(0.1, interval_s)));
+    ctx.fillStyle = css("s0");
+    data.at.forEach((at, i) => {
+      const column = data.heat[i];
+      if (!column) return;
+      const most = Math.max(...column.map(([, count]) => count));
+      for (const [row, count] of column) {
+        ctx.globalAlpha = 0.12 + 0.88 * Math.sqrt(count / most);
+        ctx.fillRect(left + (at / span) * (width - left), height - ((row + 1 - low) / (high - low)) * height, step + 0.5, height / (high - low));
+      }
+    });
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = css("dim");
+    ctx.font = `${11 * ratio}px sans-serif`;
+    const label = (row) => time(2 ** (row / 2) / 1e3);
+    ctx.fillText(label(high), 0, 11 * ratio);
+    ctx.fillText(label((low + high) / 2), 0, height / 2);
+    ctx.fillText(label(low), 0, height - 3 * ratio);
+  };
+
+  // Sessions by class of waits, each on top of those before it; classes are known only when they come.
+  let stack = null, stackPlace = null, stacked = [];
+  const waitChart = () => {
+    const names = [...data.waits.keys()];
+    if (!names.length) return;
+    if (stack && names.join() === stacked.join()) return;
+    if (stack) { stack.destroy(); stackPlace.remove(); charts.splice(charts.findIndex((one) => one.made === stack), 1); }
+    stacked = names;
+    const bands = names.slice(1).map((_, i) => ({ series: [i + 2, i + 1] }));
+    stack = chart("Sessions by what they wait for", "Of samples since the interval before; CPU is running or waiting for a processor.",
+      names.map((name, i) => ({ label: name, stroke: colour(name, i), fill: colour(name, i) + "aa", value: (u, v, s, at) => number(at == null ? null : data.waits.get(name)[at]) })),
+      (v) => number(v), () => {
+        const sums = data.at.map(() => 0);
+        return names.map((name) => data.waits.get(name).map((v, i) => v == null ? null : (sums[i] += v)));
+      });
+    stack.bands = bands;
+    stackPlace = stack.root.parentNode;
+  };
+
+  let interval_s = 1;
+  const metric = (point, ...names) => { for (const name of names) if (point.metrics[name] !== undefined) return point.metrics[name]; return null; };
+  const interval = (point) => {
+    if (data.at.length && point.at_s + point.seconds / 2 <= data.at.at(-1)) return;
+    interval_s = point.seconds || interval_s;
+    data.at.push(point.at_s + point.seconds / 2);
+    data.rate.push(point.seconds > 0 ? point.ops / point.seconds : null);
+    data.p50.push(point.p50_us ?? null); data.p99.push(point.p99_us ?? null); data.max.push(point.max_us ?? null);
+    data.cpu.push(metric(point, "cpu_busy_pct")); data.iowait.push(metric(point, "cpu_iowait_pct"));
+    data.reads.push(metric(point, "physical_reads_per_s")); data.commits.push(metric(point, "commits_per_s"));
+    const redo = metric(point, "redo_bytes_per_s");
+    data.redo.push(redo == null ? null : redo / 1e3);
+    data.heat.push(null);
+    for (const values of data.waits.values()) values.push(null);
+    set("rate", number(data.rate.at(-1), 4)); set("p50", time(point.p50_us)); set("p99", time(point.p99_us)); set("max", time(point.max_us));
+    set("cpu", data.cpu.at(-1) == null ? "–" : number(data.cpu.at(-1)) + " %");
+    if (data.at.length > KEPT) {
+      data.at.shift(); data.heat.shift(); columns.forEach((name) => data[name].shift());
+      for (const values of data.waits.values()) values.shift();
+    }
+  };
+  const place_of = (at_s) => data.at.findLastIndex((middle) => Math.abs(middle - interval_s / 2 - at_s) < interval_s / 2);
+  const complete = (told) => {
+    const at = place_of(told.at_s);
+    if (at >= 0) data.heat[at] = told.heat;
+    if (told.samples > waits.samples && at >= 0) {
+      const fresh = told.samples - waits.samples, sums = new Map(told.waits.map(([name, mean]) => [name, mean * told.samples]));
+      for (const [name, sum] of sums) {
+        if (!data.waits.has(name)) data.waits.set(name, data.at.map(() => null));
+        data.waits.get(name)[at] = Math.max(0, (sum - (waits.classes.get(name) ?? 0)) / fresh);
+      }
+      for (const [name, values] of data.waits) if (!sums.has(name)) values[at] = 0;
+      waits = { samples: told.samples, classes: sums };
+    }
+    const audit = document.getElementById("live-audit");
+    if (audit) audit.textContent = told.found.length ? told.found.join("; ") : `${told.looks} snapshots compared, nothing changed`;
+  };
+  const stalls = () => {
+    const rates = data.rate.filter((rate) => rate != null), sorted = [...rates].sort((a, b) => a - b), median = sorted[sorted.length >> 1] ?? 0;
+    marks = sorted.length < 5 ? [] : data.at.filter((_, i) => data.rate[i] != null && data.rate[i] < median / 2);
+  };
+
+  // The same as figures, for those who do not see the charts.
+  const body = document.querySelector("#intervals tbody");
+  const table = () => {
+    if (!body || !body.closest("details").open) return;
+    body.replaceChildren(...data.at.slice(-30).map((at, i, all) => {
+      const place = data.at.length - all.length + i, row = document.createElement("tr");
+      const cells = [number(at, 4), number(data.rate[place], 4), time(data.p50[place]), time(data.p99[place]), time(data.max[place]), number(data.cpu[place]), number(data.reads[place], 4), number(data.redo[place], 4), number(data.commits[place], 4)];
+      row.append(...cells.map((text) => { const cell = document.createElement("td"); cell.className = "n"; cell.textContent = text; return cell; }));
+      return row;
+    }));
+  };
+
+  const says = document.getElementById("says"), done = document.getElementById("done");
+  let run = "", asked = false;
+  const say = (text) => { if (says) says.textContent = (run ? run + ", " : "") + text; };
+  // What is not moved here stands on the page anew: steps of a sweep, and that it is over.
+  const reload = () => { if (!asked) { asked = true; setTimeout(() => location.reload(), 300); } };
+  let live = false, dirty = false;
+  const hear = (told) => {
+    switch (told.event) {
+      case "phase":
+        phase = told.phase;
+        if (phase === "warm-up") { clear(); warmup_s = told.seconds ?? 0; window_s = null; }
+        say(phase + (told.seconds ? ` of ${span(told.seconds)}` : ""));
+        break;
+      case "loaded": say(`${phase}, ${told.rows.toLocaleString("en")} rows`); break;
+      case "progress":
+        window_s = told.total_s ?? null;
+        say(`window, ${span(told.elapsed_s)}${told.total_s ? ` of ${span(told.total_s)}, ${span(told.total_s - told.elapsed_s)} left` : ""}`);
+        if (done) done.value = told.done;
+        set("errors", told.errors.toLocaleString("en"));
+        break;
+      case "interval": interval(told); dirty = true; break;
+      case "late": { const at = place_of(told.at_s); if (at >= 0) { data.rate[at] += told.ops / interval_s; dirty = true; } break; }
+      case "complete": complete(told); dirty = true; break;
+      case "next": run = `run ${told.step.number}${told.of ? ` of ${told.of}` : ""}`; if (live) reload(); break;
+      case "ended": if (live) reload(); break;
+      case "paused": if (live) reload(); break;
+    }
+  };
+  const draw = () => {
+    if (!dirty || document.hidden) return;
+    dirty = false;
+    stalls();
+    waitChart();
+    for (const { made, place, picks } of charts) {
+      const values = picks(), has = values.some((one) => one.some((v) => v != null));
+      place.hidden = !has;
+      if (has) made.setData([data.at, ...values]);
+    }
+    heat();
+    table();
+  };
+  setInterval(draw, 500);
+  document.addEventListener("visibilitychange", () => { dirty = true; draw(); });
+  const redraw = () => { for (const { made } of charts) made.redraw(false); dirty = true; draw(); };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  new ResizeObserver(() => heat()).observe(canvas);
+  addEventListener("resize", () => { for (const { made, place } of charts) if (place.clientWidth) made.setSize({ width: place.clientWidth, height: 190 }); dirty = true; });
+
+  const source = new EventSource(box.dataset.events);
+  // What has happened before is not news.
+  setTimeout(() => { live = true; }, 1500);
+  source.onmessage = (event) => hear(JSON.parse(event.data));
+  source.addEventListener("over", () => { source.close(); reload(); });
+  source.onerror = () => { if (source.readyState === EventSource.CLOSED) say("the server is gone; what runs goes on"); };
+})();

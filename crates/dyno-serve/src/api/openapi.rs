@@ -1,0 +1,258 @@
+//! The OpenAPI document: made from the one list of addresses and from the types that are answered, so that it cannot say what is
+//! not so.
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+
+use super::types::{CheckedOrder, JobFull, JobShown, PlanShown, ReportShown, SweepShown};
+use crate::cards::Cards;
+use crate::order::Order;
+use crate::pages::awr::Interval;
+use crate::reply::Problem;
+
+/// What stands in an address or behind it.
+struct Parameter {
+    name: &'static str,
+    is_path: bool,
+    about: &'static str,
+}
+
+/// What is answered.
+#[derive(Clone, Copy)]
+enum Body {
+    /// JSON of this schema.
+    Json(fn(&mut SchemaGenerator) -> schemars::Schema),
+    /// A run record, which has a schema of its own.
+    Record,
+    /// Server-sent events, each a line of this schema.
+    Events,
+    /// JSON that is not described further.
+    Any,
+}
+
+/// One address and what it answers.
+struct Route {
+    method: &'static str,
+    path: &'static str,
+    about: &'static str,
+    parameters: &'static [Parameter],
+    takes: Option<fn(&mut SchemaGenerator) -> schemars::Schema>,
+    status: &'static str,
+    answers: Body,
+}
+
+const fn path(name: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, is_path: true, about }
+}
+
+const fn query(name: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, is_path: false, about }
+}
+
+const SELECTION: &str = "Runs as commands name them: an id, last, last~2, a sweep, tag:NAME, variant:NAME; several with commas between them.";
+
+const fn get(
+    path: &'static str,
+    about: &'static str,
+    parameters: &'static [Parameter],
+    answers: Body,
+) -> Route {
+    Route { method: "get", path, about, parameters, takes: None, status: "200", answers }
+}
+
+/// Every address under `/api/v1`.
+const ROUTES: &[Route] = &[
+    get("/api/v1/openapi.json", "This document.", &[], Body::Any),
+    get(
+        "/api/v1/runs",
+        "Runs and what they belong to, newest first, page by page.",
+        &[
+            query("q", "Words that all have to be found."),
+            query("kind", "run, sweep, search, soak, ab, suite or import."),
+            query("status", "How they stand: valid, running, …"),
+            query("variant", "The variant."),
+            query("tag", "The tag."),
+            query("page", "The page, from 1."),
+        ],
+        Body::Json(SchemaGenerator::subschema_for::<Cards>),
+    ),
+    get("/api/v1/runs/{id}", "The record of a run.", &[path("id", "Its id, or last.")], Body::Record),
+    get(
+        "/api/v1/sweeps/{id}",
+        "Runs that belong together, and what was concluded.",
+        &[path("id", "The name of a sweep, search, soak, comparison or suite.")],
+        Body::Json(SchemaGenerator::subschema_for::<SweepShown>),
+    ),
+    get(
+        "/api/v1/report",
+        "What runs say together, point by point.",
+        &[query("runs", SELECTION)],
+        Body::Json(SchemaGenerator::subschema_for::<ReportShown>),
+    ),
+    get(
+        "/api/v1/compare",
+        "Two or more sets of runs, each held against the first, as `dyno compare --json` has it.",
+        &[query("a", SELECTION), query("b", SELECTION)],
+        Body::Any,
+    ),
+    get(
+        "/api/v1/history",
+        "What became of a measure over the runs of one plan, as `dyno trend --json` has it.",
+        &[
+            query("like", "A run of that plan and target."),
+            query("runs", SELECTION),
+            query("metric", "The measure."),
+        ],
+        Body::Any,
+    ),
+    get(
+        "/api/v1/awr",
+        "Intervals of databases' own reports that were imported.",
+        &[],
+        Body::Json(SchemaGenerator::subschema_for::<Vec<Interval>>),
+    ),
+    get(
+        "/api/v1/export",
+        "Formats of `/export/file?runs=SELECTION&format=FORMAT`.",
+        &[],
+        Body::Json(SchemaGenerator::subschema_for::<Vec<String>>),
+    ),
+    get(
+        "/api/v1/plan",
+        "Targets, ready plans and workloads, and the keys of a plan.",
+        &[],
+        Body::Json(SchemaGenerator::subschema_for::<PlanShown>),
+    ),
+    Route {
+        method: "post",
+        path: "/api/v1/check",
+        about: "What would be started, or everything that is wrong with it.",
+        parameters: &[],
+        takes: Some(SchemaGenerator::subschema_for::<Order>),
+        status: "200",
+        answers: Body::Json(SchemaGenerator::subschema_for::<CheckedOrder>),
+    },
+    get(
+        "/api/v1/jobs",
+        "What was started here, newest first.",
+        &[],
+        Body::Json(SchemaGenerator::subschema_for::<Vec<JobShown>>),
+    ),
+    Route {
+        method: "post",
+        path: "/api/v1/jobs",
+        about: "Starts something, or lets it wait for its target.",
+        parameters: &[],
+        takes: Some(SchemaGenerator::subschema_for::<Order>),
+        status: "201",
+        answers: Body::Json(SchemaGenerator::subschema_for::<JobShown>),
+    },
+    get(
+        "/api/v1/jobs/{id}",
+        "How far it is.",
+        &[path("id", "Its name.")],
+        Body::Json(SchemaGenerator::subschema_for::<JobFull>),
+    ),
+    get(
+        "/api/v1/jobs/{id}/events",
+        "Its events as they come, as server-sent events; `Last-Event-ID` goes on behind that line.",
+        &[path("id", "Its name.")],
+        Body::Events,
+    ),
+    Route {
+        method: "post",
+        path: "/api/v1/jobs/{id}/stop",
+        about: "Asks it to stop and to keep what was measured; asked twice, it ends at once. One that waits is taken out.",
+        parameters: &[path("id", "Its name.")],
+        takes: None,
+        status: "200",
+        answers: Body::Json(SchemaGenerator::subschema_for::<JobShown>),
+    },
+    Route {
+        method: "post",
+        path: "/api/v1/jobs/{id}/steer/{word}",
+        about: "Runs that belong together rest before the next one (pause), go on (go), or leave the point under way out (skip).",
+        parameters: &[path("id", "Its name."), path("word", "pause, go or skip.")],
+        takes: None,
+        status: "200",
+        answers: Body::Json(SchemaGenerator::subschema_for::<JobShown>),
+    },
+    Route {
+        method: "post",
+        path: "/api/v1/jobs/{id}/resume",
+        about: "A sweep or suite that was stopped goes on.",
+        parameters: &[path("id", "Its name.")],
+        takes: None,
+        status: "201",
+        answers: Body::Json(SchemaGenerator::subschema_for::<JobShown>),
+    },
+];
+
+/// The document, OpenAPI 3.1.
+pub fn document() -> Value {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.definitions_path = "/components/schemas".into();
+    let mut generator = settings.into_generator();
+    let mut paths = serde_json::Map::new();
+    for route in ROUTES {
+        let operation = operation(route, &mut generator);
+        paths.entry(route.path).or_insert_with(|| json!({}))[route.method] = operation;
+    }
+    let schemas = generator.take_definitions(true);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "dyno serve",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Runs of a repository, and runs that are started from here. Every request needs the token, as a bearer's or by the cookie of a browser."
+        },
+        "security": [{ "bearer": [] }, { "cookie": [] }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "bearer": { "type": "http", "scheme": "bearer" },
+                "cookie": { "type": "apiKey", "in": "cookie", "name": "dyno_PORT" }
+            }
+        }
+    })
+}
+
+fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let parameters: Vec<Value> = route
+        .parameters
+        .iter()
+        .map(|parameter| {
+            json!({
+                "name": parameter.name, "in": if parameter.is_path { "path" } else { "query" },
+                "required": parameter.is_path, "description": parameter.about, "schema": { "type": "string" },
+            })
+        })
+        .collect();
+    let content = match route.answers {
+        Body::Json(schema) => json!({ "application/json": { "schema": schema(generator) } }),
+        Body::Record => json!({ "application/json": { "schema": {
+            "type": "object", "description": "A run record: schema/run-record.schema.json."
+        } } }),
+        Body::Events => {
+            let schema = generator.subschema_for::<dyno_campaign::Told>();
+            json!({ "text/event-stream": { "schema": schema } })
+        }
+        Body::Any => json!({ "application/json": { "schema": {} } }),
+    };
+    let problem = json!({
+        "description": "It is not answered.",
+        "content": { "application/json": { "schema": generator.subschema_for::<Problem>() } }
+    });
+    let mut operation = json!({
+        "summary": route.about,
+        "parameters": parameters,
+        "responses": { route.status: { "description": "It is answered.", "content": content }, "default": problem },
+    });
+    if let Some(takes) = route.takes {
+        operation["requestBody"] =
+            json!({ "required": true, "content": { "application/json": { "schema": takes(generator) } } });
+    }
+    operation
+}

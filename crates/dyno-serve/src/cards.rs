@@ -1,0 +1,328 @@
+//! Cards: what the first page says of a run, or of runs that belong together.
+
+use dyno_analyze::limited::limited;
+use dyno_analyze::number::{figure, time_us};
+use dyno_record::{Kind, Repository, RunRecord, RunState, RunSummary, SweepState, SweepSummary};
+use dyno_report::chart::{Point, mean_of_chunks};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::reply::Trouble;
+use crate::state::State;
+use crate::store::Listed;
+
+/// Points of a sparkline.
+const SPARK_POINTS: usize = 48;
+
+/// What a record says that its summary does not.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    /// Throughput over the window.
+    pub(crate) spark: Vec<f64>,
+    /// What limits.
+    pub(crate) limit: String,
+    /// Whether the audit has warnings.
+    pub(crate) is_warned: bool,
+    /// What the record is of.
+    pub(crate) kind: &'static str,
+}
+
+/// One card.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Card {
+    /// The name of the run, or of what its runs belong to.
+    pub(crate) id: String,
+    /// What it is: `run`, `sweep`, `search`, `soak`, `ab`, `suite`, `import`, `watch`, `component`.
+    pub(crate) kind: String,
+    /// When it started, RFC 3339 in UTC.
+    pub(crate) started_at: String,
+    /// How it stands: `valid`, `running`, `done`.
+    pub(crate) status: String,
+    /// How far its figures can be trusted: `good` (audited, without a reservation), `warn`, `bad`, `foreign` (not audited), or empty.
+    pub(crate) tone: &'static str,
+    /// The answer in a few words.
+    pub(crate) answer: String,
+    /// Product and version of the databases.
+    pub(crate) database: String,
+    /// The target's URL, without secrets.
+    pub(crate) target: String,
+    /// The variant of the platform.
+    pub(crate) variant: Option<String>,
+    /// Tags.
+    pub(crate) tags: Vec<String>,
+    /// How many runs it stands for.
+    pub(crate) runs: usize,
+    /// Operations per second: over the window of a run, or run by run.
+    pub(crate) spark: Vec<f64>,
+}
+
+/// Which cards are wanted.
+#[derive(Debug, Clone, Default, serde::Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Wanted {
+    /// Words that all have to be found in name, target, database, variant, tags or answer.
+    pub(crate) q: String,
+    /// The kind, such as `sweep`; empty for all.
+    pub(crate) kind: String,
+    /// How it stands, such as `valid`; empty for all.
+    pub(crate) status: String,
+    /// The variant; empty for all.
+    pub(crate) variant: String,
+    /// The tag; empty for all.
+    pub(crate) tag: String,
+    /// The page, from 1.
+    pub(crate) page: usize,
+}
+
+/// A page of cards.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Cards {
+    /// The cards, newest first.
+    pub(crate) cards: Vec<Card>,
+    /// Its number, from 1.
+    pub(crate) page: usize,
+    /// How many pages there are.
+    pub(crate) pages: usize,
+    /// How many cards there are on all of them.
+    pub(crate) found: usize,
+    /// How many runs the repository holds.
+    pub(crate) runs: usize,
+}
+
+/// Cards on a page.
+pub(crate) const PAGE: usize = 40;
+
+/// What a card stands for.
+enum Entry<'l> {
+    Run(&'l RunSummary),
+    /// What belongs together, if it is noted here, and its runs, newest first.
+    Several(Option<&'l SweepSummary>, Vec<&'l RunSummary>),
+}
+
+impl Facts {
+    pub(crate) fn of(record: &RunRecord) -> Self {
+        let rates: Vec<f64> = record.series.points.iter().map(dyno_record::SeriesPoint::rate_per_s).collect();
+        let has_doubt = |check: &dyno_record::AuditCheck| check.status == dyno_record::CheckStatus::Warn;
+        let kind = match record.kind {
+            Kind::Watch => "watch",
+            Kind::Component => "component",
+            _ => "",
+        };
+        let is_run = kind.is_empty();
+        Self {
+            spark: thinned(&rates),
+            limit: if is_run { limited(record).full() } else { String::new() },
+            is_warned: record.audit.iter().any(has_doubt),
+            kind,
+        }
+    }
+}
+
+/// The cards that are wanted.
+pub(crate) fn cards(state: &State, repository: &Repository, wanted: &Wanted) -> Result<Cards, Trouble> {
+    let listed = state.store.listed(repository)?;
+    let entries = entries(&listed);
+    let words: Vec<String> = wanted.q.to_lowercase().split_whitespace().map(str::to_owned).collect();
+    let found: Vec<&Entry<'_>> = entries.iter().filter(|entry| fits(entry, wanted, &words)).collect();
+    let pages = found.len().div_ceil(PAGE).max(1);
+    let page = wanted.page.clamp(1, pages);
+    let shown = found.iter().skip((page - 1) * PAGE).take(PAGE);
+    let cards = shown.map(|entry| card(state, repository, entry)).collect::<Result<_, _>>()?;
+    Ok(Cards { cards, page, pages, found: found.len(), runs: listed.runs.len() })
+}
+
+/// Variants and tags that there are, for filters.
+pub(crate) fn marks(listed: &Listed) -> (Vec<String>, Vec<String>) {
+    let mut variants: Vec<String> = listed.runs.iter().filter_map(|run| run.variant.clone()).collect();
+    let mut tags: Vec<String> = listed.runs.iter().flat_map(|run| run.tags.iter().cloned()).collect();
+    for names in [&mut variants, &mut tags] {
+        names.sort();
+        names.dedup();
+    }
+    (variants, tags)
+}
+
+fn entries(listed: &Listed) -> Vec<Entry<'_>> {
+    let noted: std::collections::HashMap<&str, &SweepSummary> =
+        listed.sweeps.iter().map(|sweep| (sweep.id.as_str(), sweep)).collect();
+    let mut places: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for run in &listed.runs {
+        let Some(part) = &run.part_of else {
+            entries.push(Entry::Run(run));
+            continue;
+        };
+        match places.get(part.id.as_str()) {
+            Some(place) => {
+                if let Entry::Several(_, runs) = &mut entries[*place] {
+                    runs.push(run);
+                }
+            }
+            None => {
+                places.insert(&part.id, entries.len());
+                entries.push(Entry::Several(noted.get(part.id.as_str()).copied(), vec![run]));
+            }
+        }
+    }
+    entries
+}
+
+fn kind_of(run: &RunSummary) -> &'static str {
+    if run.status == RunState::Imported { "import" } else { "run" }
+}
+
+fn fits(entry: &Entry<'_>, wanted: &Wanted, words: &[String]) -> bool {
+    let (first, runs): (&RunSummary, &[&RunSummary]) = match entry {
+        Entry::Run(run) => (run, std::slice::from_ref(run)),
+        Entry::Several(_, runs) => (runs[0], runs),
+    };
+    let part = first.part_of.as_ref();
+    let kind = part.map_or(kind_of(first), |part| part.kind.name());
+    let status = match entry {
+        Entry::Several(Some(sweep), _) => sweep.status.name(),
+        _ => first.status.name(),
+    };
+    let of_kind = wanted.kind.is_empty() || wanted.kind == kind;
+    let of_status = wanted.status.is_empty()
+        || wanted.status == status
+        || runs.iter().any(|run| run.status.name() == wanted.status);
+    let of_variant =
+        wanted.variant.is_empty() || runs.iter().any(|run| run.variant.as_ref() == Some(&wanted.variant));
+    let of_tag = wanted.tag.is_empty() || runs.iter().any(|run| run.tags.contains(&wanted.tag));
+    if !(of_kind && of_status && of_variant && of_tag) {
+        return false;
+    }
+    if words.is_empty() {
+        return true;
+    }
+    let mut text = format!("{} {} {} {}", part.map_or("", |part| &part.id), first.target, kind, status);
+    for run in runs {
+        for part in [Some(&run.id), run.database.as_ref(), run.variant.as_ref()].into_iter().flatten() {
+            text.push(' ');
+            text.push_str(part);
+        }
+        for tag in &run.tags {
+            text.push(' ');
+            text.push_str(tag);
+        }
+    }
+    let text = text.to_lowercase();
+    words.iter().all(|word| text.contains(word.as_str()))
+}
+
+fn card(state: &State, repository: &Repository, entry: &Entry<'_>) -> Result<Card, Trouble> {
+    Ok(match entry {
+        Entry::Run(run) => of_run(state, repository, run),
+        Entry::Several(sweep, runs) => of_several(repository, *sweep, runs)?,
+    })
+}
+
+/// `31,204 operations/s, 99 % within 210 µs`.
+fn figures(run: &RunSummary) -> String {
+    let Some(rate) = run.ops_per_s else { return String::new() };
+    let p99 = run.p99_us.map_or_else(String::new, |us| format!(", 99 % within {}", time_us(us)));
+    format!("{} operations/s{p99}", figure(rate))
+}
+
+/// How far a run can be trusted.
+fn tone(status: RunState, is_warned: bool, is_marked: bool) -> &'static str {
+    match status {
+        RunState::Valid if is_warned || is_marked => "warn",
+        RunState::Valid => "good",
+        RunState::Imported => "foreign",
+        RunState::Invalid | RunState::Failed => "bad",
+        RunState::Interrupted | RunState::Unknown => "warn",
+        RunState::Running => "",
+    }
+}
+
+fn of_run(state: &State, repository: &Repository, run: &RunSummary) -> Card {
+    let facts = state.store.facts(repository, run);
+    let mut answer = figures(run);
+    if !facts.limit.is_empty() && run.ops_per_s.is_some() {
+        answer = format!("{answer}. {}", capital(&facts.limit));
+    }
+    if let Some(reason) = run.reason.as_ref().filter(|_| run.status != RunState::Valid) {
+        answer = if answer.is_empty() { reason.clone() } else { format!("{answer}. {}", capital(reason)) };
+    }
+    Card {
+        id: run.id.clone(),
+        kind: if facts.kind.is_empty() { kind_of(run) } else { facts.kind }.to_owned(),
+        started_at: run.started_at.clone(),
+        status: run.status.name().to_owned(),
+        tone: tone(run.status, facts.is_warned, !run.marked.is_empty()),
+        answer,
+        database: run.database.clone().unwrap_or_else(|| run.engine.clone()),
+        target: run.target.clone(),
+        variant: run.variant.clone(),
+        tags: run.tags.clone(),
+        runs: 1,
+        spark: facts.spark.clone(),
+    }
+}
+
+fn of_several(
+    repository: &Repository,
+    sweep: Option<&SweepSummary>,
+    runs: &[&RunSummary],
+) -> Result<Card, Trouble> {
+    let newest = runs[0];
+    let part = newest.part_of.as_ref();
+    let id = part.map(|part| part.id.clone()).unwrap_or_default();
+    let concluded = repository.conclusion(&id)?;
+    let line = concluded.as_ref().and_then(|value| value["line"].as_str()).map(str::to_owned);
+    let best = runs.iter().filter(|run| run.status == RunState::Valid && run.ops_per_s.is_some());
+    let best = best.max_by(|a, b| a.ops_per_s.unwrap_or(0.0).total_cmp(&b.ops_per_s.unwrap_or(0.0)));
+    let most = || match best {
+        Some(best) => format!("at most {}", figures(best)),
+        None => "no run has a valid result".to_owned(),
+    };
+    let (bad, unsure) = runs.iter().fold((0, 0), |(bad, unsure), run| match run.status {
+        RunState::Invalid | RunState::Failed => (bad + 1, unsure),
+        RunState::Interrupted | RunState::Unknown => (bad, unsure + 1),
+        _ => (bad, unsure),
+    });
+    let all_foreign = runs.iter().all(|run| run.status == RunState::Imported);
+    let status = sweep.map_or("imported", |sweep| sweep.status.name());
+    let tone = match (best.is_some(), all_foreign) {
+        (_, true) => "foreign",
+        (false, _) if status == "running" => "",
+        (false, _) => "bad",
+        _ if bad + unsure > 0 || sweep.is_some_and(|sweep| sweep.status == SweepState::Interrupted) => "warn",
+        _ if runs.iter().any(|run| !run.marked.is_empty()) => "warn",
+        _ => "good",
+    };
+    let mut tags: Vec<String> = runs.iter().flat_map(|run| run.tags.iter().cloned()).collect();
+    tags.sort();
+    tags.dedup();
+    let mut spark: Vec<f64> = runs.iter().rev().filter_map(|run| run.ops_per_s).collect();
+    if spark.len() > 4 * SPARK_POINTS {
+        spark = thinned(&spark);
+    }
+    Ok(Card {
+        id,
+        kind: part.map_or("sweep", |part| part.kind.name()).to_owned(),
+        started_at: sweep.map_or(&newest.started_at, |sweep| &sweep.started_at).clone(),
+        status: status.to_owned(),
+        tone,
+        answer: capital(&line.unwrap_or_else(most)),
+        database: newest.database.clone().unwrap_or_else(|| newest.engine.clone()),
+        target: newest.target.clone(),
+        variant: newest.variant.clone(),
+        tags,
+        runs: runs.len(),
+        spark,
+    })
+}
+
+/// As many points as a sparkline has room for, each the mean of a stretch.
+fn thinned(values: &[f64]) -> Vec<f64> {
+    let points: Vec<Point> =
+        values.iter().enumerate().map(|(at, value)| Point::at(at as f64, *value)).collect();
+    mean_of_chunks(&points, SPARK_POINTS).into_iter().map(|point| point.y).collect()
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,187 @@
+//! One thing that was started: its directory and its state.
+
+use std::path::{Path, PathBuf};
+
+use dyno_record::new_run_id;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// One run.
+    Run,
+    /// Runs over a grid.
+    Sweep,
+    /// One setting for hours.
+    Soak,
+    /// The highest load within limits.
+    Search,
+    /// Two sides by turns.
+    Ab,
+    /// A catalogue of tests.
+    Suite,
+    /// Data only.
+    Load,
+}
+
+dyno_plan::names! {
+    /// As the command line has it: `run`.
+    Kind {
+        Run = "run", Sweep = "sweep", Soak = "soak", Search = "search", Ab = "ab", Suite = "suite", Load = "load"
+    }
+}
+
+/// How it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum JobState {
+    /// Others are at work on its target.
+    Queued,
+    /// It is at work.
+    Running,
+    /// It came to its end.
+    Done,
+    /// It came to its end, and something in it does not count: the audit found a run invalid, or a limit was not kept.
+    Doubtful,
+    /// It was stopped; what was measured is stored.
+    Stopped,
+    /// It failed.
+    Failed,
+    /// Its process was gone without a word: killed, or the machine was restarted.
+    Interrupted,
+}
+
+dyno_plan::names! {
+    /// The word in lists: `running`.
+    JobState {
+        Queued = "queued", Running = "running", Done = "done", Doubtful = "doubtful", Stopped = "stopped",
+        Failed = "failed", Interrupted = "interrupted"
+    }
+}
+
+impl JobState {
+    /// Whether it has ended.
+    pub(crate) fn is_over(self) -> bool {
+        !matches!(self, Self::Queued | Self::Running)
+    }
+}
+
+/// What is to be started.
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
+    pub(crate) kind: Kind,
+    /// The name of its target.
+    pub(crate) target: String,
+    /// What keeps it apart from others on the same target: the URL.
+    pub(crate) place: String,
+    /// Its plan file.
+    pub(crate) plan: Option<String>,
+    /// The command line that does the same.
+    pub(crate) command: String,
+    /// What its processes are given, one after the other; `--plan=PLAN` is its plan file.
+    pub(crate) steps: Vec<Vec<String>>,
+}
+
+/// One thing that was started, as its file has it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) id: String,
+    pub(crate) kind: Kind,
+    pub(crate) target: String,
+    pub(crate) place: String,
+    pub(crate) command: String,
+    pub(crate) started_at: String,
+    pub(crate) ended_at: Option<String>,
+    pub(crate) state: JobState,
+    pub(crate) steps: Vec<Vec<String>>,
+    /// Which of its steps is at work, from 0.
+    pub(crate) step: usize,
+    /// The process of that step.
+    pub(crate) process: Option<Process>,
+    /// Whether somebody asked it to stop.
+    pub(crate) stop: bool,
+    /// The exit code of its last step.
+    pub(crate) exit: Option<i32>,
+}
+
+/// A process, and when it started, in clock ticks after the boot of this name: a process id alone is given to others, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) start_ticks: u64,
+    pub(crate) boot_id: String,
+}
+
+const FILE: &str = "job.json";
+
+impl Job {
+    /// A new one, with its directory in `jobs`.
+    pub(crate) fn create(jobs: &Path, start: Start) -> std::io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt as _;
+        let now = jiff::Timestamp::now();
+        let random = u16::from_le_bytes(random_pair()?);
+        let id = new_run_id(now, random);
+        let directory = jobs.join(&id);
+        std::fs::DirBuilder::new().mode(0o700).create(&directory)?;
+        if let Some(plan) = &start.plan {
+            std::fs::write(directory.join("plan.toml"), plan)?;
+        }
+        let plan = format!("--plan={}", directory.join("plan.toml").display());
+        let put = |arg: String| if arg == "--plan=PLAN" { plan.clone() } else { arg };
+        let steps = start.steps.into_iter().map(|step| step.into_iter().map(put).collect()).collect();
+        let job = Self {
+            id,
+            kind: start.kind,
+            target: start.target,
+            place: start.place,
+            command: start.command,
+            started_at: dyno_record::rfc3339(now),
+            ended_at: None,
+            state: JobState::Queued,
+            steps,
+            step: 0,
+            process: None,
+            stop: false,
+            exit: None,
+        };
+        job.save(jobs)?;
+        Ok(job)
+    }
+
+    /// Writes its file, whole or not at all.
+    pub(crate) fn save(&self, jobs: &Path) -> std::io::Result<()> {
+        let (new, file) = (jobs.join(&self.id).join("job.new"), jobs.join(&self.id).join(FILE));
+        std::fs::write(&new, serde_json::to_vec_pretty(self)?)?;
+        std::fs::rename(new, file)
+    }
+
+    /// All in `jobs`, the oldest first; what is not whole is left out.
+    pub(crate) fn all(jobs: &Path) -> std::io::Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(jobs)? {
+            let Ok(text) = std::fs::read(entry?.path().join(FILE)) else { continue };
+            found.extend(serde_json::from_slice::<Self>(&text));
+        }
+        found.sort_by(|a: &Self, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
+        Ok(found)
+    }
+
+    /// The file of its events.
+    pub(crate) fn events(&self, jobs: &Path) -> PathBuf {
+        jobs.join(&self.id).join("events.jsonl")
+    }
+
+    /// The file of what its processes say.
+    pub(crate) fn talk(&self, jobs: &Path) -> PathBuf {
+        jobs.join(&self.id).join("talk.txt")
+    }
+}
+
+fn random_pair() -> std::io::Result<[u8; 2]> {
+    use std::io::Read as _;
+    let mut bytes = [0; 2];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

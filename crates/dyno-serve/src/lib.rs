@@ -1,0 +1,43 @@
+//! Pages and an HTTP API over a repository, and runs that are started from them.
+//!
+//! Every view is a page that a browser shows without scripts, and the same as JSON under `/api/v1`. What runs is a child process,
+//! `dyno run …` as somebody would type it, that appends its events to a file; so it survives the page, the server, and a
+//! restart of it, and nothing of the server is on the way of an operation.
+//!
+//! | file | job |
+//! | --- | --- |
+//! | `setup`, `error`, `targets` | what a server is told when it starts, and what can go wrong then |
+//! | `server`, `tls` | listening, and ending |
+//! | `token`, `hosts`, `guard` | who may ask, and what every answer carries |
+//! | `state`, `store`, `cards` | what requests share: the repository, summaries that are remembered |
+//! | `jobs` | what was started here: its queue, its children, its events |
+//! | `order`, `allowed` | from a form to a plan, and what a page may not ask for |
+//! | `pages` | one file for each view |
+//! | `api` | the same as JSON, and its OpenAPI document |
+//! | `assets` | style and scripts |
+
+mod allowed;
+mod api;
+mod assets;
+mod cards;
+mod error;
+mod guard;
+mod hosts;
+mod jobs;
+mod order;
+mod pages;
+mod reply;
+mod routes;
+mod server;
+mod setup;
+mod state;
+mod store;
+mod targets;
+mod tls;
+mod token;
+
+pub use api::openapi::document as openapi;
+pub use error::ServeError;
+pub use server::{Running, start};
+pub use setup::{ReadyWorkload, Setup, TlsFiles};
+pub use targets::{NamedTarget, Targets};

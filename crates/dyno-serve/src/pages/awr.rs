@@ -1,0 +1,187 @@
+//! Databases' own reports that were imported: intervals along time, and two of them against each other.
+
+use axum::extract::Query;
+use axum::response::{Html, Redirect};
+use dyno_analyze::number::figure;
+use dyno_campaign::select;
+use dyno_record::{Repository, RunRecord, RunState};
+use dyno_report::chart::{Axis, Chart, Kind, Point, Quantity, Series};
+use dyno_report::html::{Section, pages_in};
+use dyno_report::reported::Overviews;
+use dyno_report::text::clean;
+use maud::{Markup, html};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::compare;
+use super::frame::{self, escaped, moment};
+use crate::reply::Trouble;
+use crate::state::{Shared, State};
+
+/// Intervals that are shown, at most: a week of hours, and more.
+const SHOWN_MAX: usize = 400;
+
+/// One interval of a report.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Interval {
+    /// The name of its record.
+    pub(crate) id: String,
+    /// When it began, RFC 3339 in UTC.
+    pub(crate) started_at: String,
+    /// Its length, s.
+    pub(crate) seconds: f64,
+    /// The instance that it is of.
+    pub(crate) instance: String,
+    /// Sessions in the database on average: DB time by time.
+    pub(crate) active_sessions: Option<f64>,
+}
+
+/// The intervals of all reports in the repository, the oldest first.
+pub(crate) fn intervals(state: &State, repository: &Repository) -> Result<Vec<Interval>, Trouble> {
+    let listed = state.store.listed(repository)?;
+    let imported = listed.runs.iter().filter(|run| run.status == RunState::Imported);
+    let mut found = Vec::new();
+    for run in imported {
+        let record = repository.load(&run.id)?;
+        let Some(reported) = record.imported.as_ref().and_then(|imported| imported.reported.as_ref()) else {
+            continue;
+        };
+        let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
+        found.push(Interval {
+            id: run.id.clone(),
+            started_at: run.started_at.clone(),
+            seconds,
+            instance: run.target.clone(),
+            active_sessions: reported.db_time_s.filter(|_| seconds > 0.0).map(|time| time / seconds),
+        });
+        if found.len() >= SHOWN_MAX {
+            break;
+        }
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// `GET /awr`.
+pub(crate) async fn page(shared: Shared) -> Result<Html<String>, Trouble> {
+    let intervals = shared.read(intervals).await?;
+    if intervals.is_empty() {
+        let body = html! {
+            section id="answer" class="none" {
+                p class="line" { "No report of a database is in this repository." }
+                p { code { "dyno awr import FILE…" } " puts AWR and STATSPACK reports into it." }
+            }
+        };
+        return Ok(Html(frame::page("AWR", "/awr", &body).into_string()));
+    }
+    let body = html! {
+        p { "Each interval of imported reports. Choose two, or draw over a stretch of the chart, and compare them." }
+        (timeline(&intervals))
+        (table(&intervals))
+    };
+    let head = html! { script src="/assets/brush.js" defer {} };
+    Ok(Html(frame::page_with("AWR", "/awr", &head, &body).into_string()))
+}
+
+fn timeline(intervals: &[Interval]) -> Markup {
+    let points = intervals.iter().enumerate().filter_map(|(at, interval)| {
+        let hover = format!(
+            "{}: {} active sessions",
+            moment(&interval.started_at),
+            figure(interval.active_sessions?)
+        );
+        Some(Point { hover, x_end: (at + 1) as f64, ..Point::at(at as f64, interval.active_sessions?) })
+    });
+    let series =
+        Series { name: "active sessions".into(), kind: Kind::Bar, style: 0, points: points.collect() };
+    let chart = Chart {
+        id: "timeline".into(),
+        title: "Active sessions, interval by interval".into(),
+        about: "DB time by time of each report, in the order of time.".into(),
+        x: Axis::linear("interval", Quantity::Plain("")),
+        y: Axis::linear("active sessions", Quantity::Plain("sessions")),
+        series: vec![series],
+        marks: Vec::new(),
+    };
+    html! {
+        figure class="wide timeline" {
+            (maud::PreEscaped(dyno_report::chart::svg::svg(&chart, dyno_report::chart::svg::Look::Page)))
+            figcaption { (chart.about) }
+        }
+    }
+}
+
+fn table(intervals: &[Interval]) -> Markup {
+    html! {
+        form id="pick" method="get" action="/awr/diff" {
+            p class="bar" { button type="submit" { "Compare A with B" } span id="brushed" class="dim" {} }
+            div class="scroll" tabindex="0" role="region" aria-label="intervals" {
+                table {
+                    thead {
+                        tr {
+                            @for head in ["A", "B", "#", "Begin (UTC)", "Length, s", "Active sessions", "Instance"] { th scope="col" { (head) } }
+                        }
+                    }
+                    tbody {
+                        @for (at, interval) in intervals.iter().enumerate() {
+                            tr {
+                                td { input type="radio" name="a" value=(interval.id) checked[at == 0] aria-label={"A: " (moment(&interval.started_at))}; }
+                                td { input type="radio" name="b" value=(interval.id) checked[at + 1 == intervals.len()] aria-label={"B: " (moment(&interval.started_at))}; }
+                                td class="n" { (at + 1) }
+                                td class="t" { a href={"/runs/" (escaped(&interval.id))} { (moment(&interval.started_at)) } }
+                                td class="n" { (figure(interval.seconds)) }
+                                td class="n" { (dyno_report::number::optional(interval.active_sessions)) }
+                                td { (clean(&interval.instance)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Two intervals.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Two {
+    a: String,
+    b: String,
+}
+
+/// `GET /awr/diff?a=ID&b=ID`: load profiles and top events of two side by side.
+pub(crate) async fn diff(
+    shared: Shared,
+    Query(two): Query<Two>,
+) -> Result<Result<Html<String>, Redirect>, Trouble> {
+    if two.a.is_empty() || two.b.is_empty() {
+        return Ok(Err(Redirect::to("/awr")));
+    }
+    let page = shared.read(move |_, repository| {
+        let sides = [two.a.clone(), two.b.clone()];
+        let records = |selection: &str| select::of_runs(repository, selection);
+        let (a, b) = (records(&two.a)?, records(&two.b)?);
+        let sections = [side("A", &a), side("B", &b)];
+        let actions = html! {
+            a href={"/compare?" (compare::query(&sides))} { "Every figure with its difference" } " "
+            a href={"/api/v1/compare?" (compare::query(&sides))} { "JSON" } " "
+            a href="/awr" { "All intervals" }
+        };
+        let title = "Two intervals".to_owned();
+        Ok(pages_in(Some(&frame::around(&actions)), &title, "As the reports have them.", &sections))
+    });
+    Ok(Ok(Html(page.await?)))
+}
+
+fn side(name: &str, records: &[RunRecord]) -> Section {
+    let mut overviews = Overviews::default();
+    records.iter().for_each(|record| overviews.see(record));
+    let when: Vec<String> = records.iter().map(|record| moment(&record.started_at)).collect();
+    let mut section = Section { title: format!("{name}: {}", when.join(", ")), ..Section::default() };
+    for overview in overviews.all() {
+        section.lines.push(overview.about.clone());
+        section.grids.push(("Load profile".into(), overview.load));
+        section.grids.push(("Top timed events".into(), overview.events));
+    }
+    section
+}

@@ -1,0 +1,102 @@
+//! The form of a plan, made from the one list of its keys.
+
+use dyno_plan::keys::{self, Fallback, Key, Kind, Section};
+use maud::{Markup, html};
+
+use crate::order::{Order, Wrong};
+
+/// Sections that a form shows; a sweep's axes have a field of their own, and targets are the server's.
+fn sections(allow_commands: bool) -> impl Iterator<Item = &'static Section> {
+    let shown = move |section: &&Section| match section.name {
+        "" | "target" => false,
+        "hooks" => allow_commands,
+        _ => true,
+    };
+    keys::SECTIONS.iter().filter(shown)
+}
+
+/// Keys that most people set; the others are behind a fold.
+const USUAL: [&str; 7] = [
+    "data.scale",
+    "workload.update_pct",
+    "workload.rate",
+    "run.sessions_per_schema",
+    "run.time",
+    "run.warmup",
+    "workload.work_unit",
+];
+
+/// The fields that most people set.
+pub(crate) fn usual(order: &Order, wrong: &[Wrong]) -> Markup {
+    let keys = USUAL.iter().filter_map(|path| keys::find(path));
+    html! { @for key in keys { (field(key, order, wrong)) } }
+}
+
+/// All the others, section by section.
+pub(crate) fn others(order: &Order, wrong: &[Wrong], allow_commands: bool) -> Markup {
+    html! {
+        @for section in sections(allow_commands) {
+            @let keys: Vec<&Key> = section.keys.iter().filter(|key| is_shown(key)).collect();
+            @if !keys.is_empty() {
+                details open[keys.iter().any(|key| order.set.contains_key(key.path))] {
+                    summary { (section.title) }
+                    p class="dim" { (section.doc) }
+                    div class="fields" { @for key in keys { (field(key, order, wrong)) } }
+                }
+            }
+        }
+    }
+}
+
+fn is_shown(key: &Key) -> bool {
+    !USUAL.contains(&key.path) && !matches!(key.kind, Kind::File(_) | Kind::Folders(_))
+}
+
+/// One key.
+fn field(key: &Key, order: &Order, wrong: &[Wrong]) -> Markup {
+    let name = format!("set.{}", key.path);
+    let value = order.set.get(key.path).map_or("", String::as_str);
+    let help = format!("help-{}", key.path.replace('.', "-"));
+    let usual = match key.default {
+        Fallback::Value(value) => value,
+        Fallback::None(words) => words,
+        Fallback::Required => "",
+    };
+    let wrong: Vec<&Wrong> = wrong.iter().filter(|wrong| wrong.field == key.path).collect();
+    html! {
+        div class={"field" (if wrong.is_empty() { "" } else { " wrong" })} {
+            label for=(name) { (key.path) }
+            @match &key.kind {
+                Kind::Word(words, _) => {
+                    select id=(name) name=(name) aria-describedby=(help) {
+                        option value="" { (usual) " (as usual)" }
+                        @for (word, about) in *words { option value=(word) selected[*word == value] title=(about) { (word) } }
+                    }
+                }
+                Kind::Flag(_) => {
+                    select id=(name) name=(name) aria-describedby=(help) {
+                        option value="" { (usual) " (as usual)" }
+                        @for word in ["true", "false"] { option value=(word) selected[word == value] { (word) } }
+                    }
+                }
+                _ => {
+                    input id=(name) name=(name) value=(value) placeholder=(usual) aria-describedby=(help)
+                        aria-invalid=[(!wrong.is_empty()).then_some("true")] autocomplete="off";
+                }
+            }
+            p id=(help) class="dim" { (key.doc) " " (key.limits()) }
+            @for wrong in wrong { (problem(wrong)) }
+        }
+    }
+}
+
+/// What is wrong with a field.
+pub(crate) fn problem(wrong: &Wrong) -> Markup {
+    html! {
+        p class="problem" role="alert" {
+            @if !wrong.field.is_empty() { strong { (wrong.field) } ": " }
+            (dyno_report::text::clean(&wrong.problem))
+            @if !wrong.hint.is_empty() { "; " (dyno_report::text::clean(&wrong.hint)) }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What is around every page: head, navigation, and the same around a report.
+
+use dyno_report::html::Frame;
+use dyno_report::text::clean;
+use maud::{DOCTYPE, Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// Views in the navigation: address, name.
+const VIEWS: [(&str, &str); 6] = [
+    ("/", "Runs"),
+    ("/new", "New"),
+    ("/jobs", "Started here"),
+    ("/history", "History"),
+    ("/awr", "AWR"),
+    ("/compare", "Compare"),
+];
+
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A page. `here` is its address in the navigation.
+pub(crate) fn page(title: &str, here: &str, body: &Markup) -> Markup {
+    page_with(title, here, &html! {}, body)
+}
+
+/// The same with more in its head, such as a script.
+pub(crate) fn page_with(title: &str, here: &str, head: &Markup, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (clean(title)) " · Dyno" }
+                (links())
+                (head)
+            }
+            body {
+                (top(here))
+                main id="main" { h1 { (clean(title)) } (body) }
+            }
+        }
+    }
+}
+
+fn links() -> Markup {
+    html! {
+        link rel="icon" href="data:,";
+        link rel="stylesheet" href="/assets/report.css";
+        link rel="stylesheet" href="/assets/app.css";
+    }
+}
+
+fn top(here: &str) -> Markup {
+    html! {
+        a class="skip" href="#main" { "To the content" }
+        nav class="site" aria-label="views" {
+            a class="home" href="/" { "Dyno" }
+            @for (address, name) in VIEWS {
+                a href=(address) aria-current=[(address == here).then_some("page")] { (name) }
+            }
+        }
+    }
+}
+
+/// What is put around a report; `actions` stand beneath the navigation.
+pub(crate) fn around(actions: &Markup) -> Frame {
+    let head = html! { (links()) script src="/assets/report.js" defer {} };
+    let top = html! { (top("/")) p id="main" class="actions" { (actions) } };
+    Frame { head: head.into_string(), top: top.into_string() }
+}
+
+/// Text as a part of an address.
+pub(crate) fn escaped(text: &str) -> String {
+    utf8_percent_encode(text, KEPT).to_string()
+}
+
+/// `2026-03-21 14:25:01` of a moment.
+pub(crate) fn moment(rfc3339: &str) -> String {
+    clean(rfc3339.get(..19).unwrap_or(rfc3339)).replace('T', " ")
+}
+
+/// A sentence with a capital letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Values as a line without axes; what they are stands in `label`.
+pub(crate) fn sparkline(values: &[f64], label: &str) -> Markup {
+    const WIDTH: f64 = 160.0;
+    const HEIGHT: f64 = 34.0;
+    let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let step = WIDTH / (values.len().max(2) - 1) as f64;
+    let points: Vec<String> = values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| value.is_finite())
+        .map(|(at, value)| {
+            let height = if most > 0.0 { value.max(0.0) / most } else { 0.0 };
+            format!("{:.1},{:.1}", at as f64 * step, HEIGHT - 2.0 - height * (HEIGHT - 4.0))
+        })
+        .collect();
+    html! {
+        svg class="spark" viewBox="0 0 160 34" preserveAspectRatio="none" role="img" aria-label=(label) {
+            @if points.len() > 1 { polyline class="l0" points=(points.join(" ")) {} }
+            @else if let Some(one) = points.first().and_then(|point| point.split_once(',')) { circle class="f0" cx=(one.0) cy=(one.1) r="3" {} }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Something that was started here, while it runs and after.
+//!
+//! Everything stands on the page as it was when it was asked for; a script moves it, and without one the page asks again.
+
+use axum::extract::Path;
+use axum::response::{Html, Redirect};
+use dyno_record::CheckStatus;
+use dyno_report::number::{count, figure, optional, span_s, time_us};
+use dyno_report::text::clean;
+use maud::{Markup, html};
+
+use super::frame::{self, escaped, moment};
+use super::jobs::badge;
+use crate::jobs::{Job, JobState, Kind, Progress, RunSeen, Start, Steering, StepSeen};
+use crate::reply::Trouble;
+use crate::state::Shared;
+
+/// Lines of what its processes said.
+const TALK: usize = 12;
+
+/// `GET /jobs/ID`.
+pub(crate) async fn page(shared: Shared, Path(id): Path<String>) -> Result<Html<String>, Trouble> {
+    let job = shared.jobs.get(&id).ok_or_else(|| Trouble::none(format!("there is no job {id}")))?;
+    let progress = shared.jobs.feed(&job).progress();
+    let over = job.state.is_over();
+    let head = html! {
+        @if !over {
+            link rel="stylesheet" href="/assets/uplot.css";
+            script src="/assets/uplot.js" defer {}
+            script src="/assets/live.js" defer {}
+            noscript { meta http-equiv="refresh" content="5"; }
+        }
+    };
+    let body = html! {
+        (state(&shared, &job, &progress))
+        (strip(&job, &progress))
+        @if !over {
+            section id="charts" class="live" data-events={"/api/v1/jobs/" (job.id) "/events"} {
+                p class="dim nojs" { "Charts move with a script; without one this page asks again every five seconds." }
+            }
+        }
+        @if !over { (intervals()) }
+        (grid(&progress))
+        (audit(&progress))
+        (about(&shared, &job))
+    };
+    let title = format!("{} on {}", frame::capital(job.kind.name()), job.target);
+    Ok(Html(frame::page_with(&title, "/jobs", &head, &body).into_string()))
+}
+
+fn state(shared: &Shared, job: &Job, progress: &Progress) -> Markup {
+    let before = shared.jobs.before(job);
+    html! {
+        section id="answer" class=[(job.state != JobState::Done && job.state.is_over()).then_some("none")] {
+            p class="line" { (badge(job.state)) " " span id="says" { (says(job, progress, before)) } }
+            @if !progress.targets.is_empty() { p class="dim" { (clean(&progress.targets)) } }
+            p class="actions" {
+                @if let Some(run) = progress.stored.last().filter(|_| job.state.is_over()) {
+                    a class="go" href={"/runs/" (escaped(&run.told.id))} { "The run" } " "
+                }
+                @if let Some(sweep) = &progress.sweep { a class="go" href={"/sweeps/" (escaped(sweep))} { "All runs of " (clean(sweep)) } }
+            }
+            @if !job.state.is_over() && !shared.setup.read_only {
+                form method="post" action={"/jobs/" (job.id) "/stop"} {
+                    button class="stop" type="submit" { @if job.stop { "End at once" } @else { "Stop, and keep what was measured" } }
+                    @if job.stop { " " span class="dim" { "It was asked to stop, and ends in good order." } }
+                }
+            }
+            @if let Some(words) = steerings(job, progress).filter(|_| !shared.setup.read_only) {
+                div class="actions" {
+                    @for (word, label) in words {
+                        form class="inline" method="post" action={"/jobs/" (job.id) "/steer/" (word.name())} { button type="submit" { (label) } }
+                    }
+                }
+            }
+            @if is_resumable(job, progress) && !shared.setup.read_only {
+                form method="post" action={"/jobs/" (job.id) "/resume"} { button type="submit" { "Go on where it stopped" } }
+            }
+        }
+    }
+}
+
+/// What may be asked of runs that belong together, with the words on the buttons.
+fn steerings(job: &Job, progress: &Progress) -> Option<Vec<(Steering, &'static str)>> {
+    if job.state != JobState::Running
+        || progress.sweep.is_none()
+        || !progress.is_reached
+        || job.kind == Kind::Soak
+    {
+        return None;
+    }
+    let mut words = vec![match progress.paused {
+        true => (Steering::Go, "Go on with the next run"),
+        false => (Steering::Pause, "Pause before the next run"),
+    }];
+    if progress.skips {
+        words.push((Steering::Skip, "Leave this point out"));
+    }
+    Some(words)
+}
+
+/// `POST /jobs/ID/steer/WORD`.
+pub(crate) async fn steer(
+    shared: Shared,
+    Path((id, word)): Path<(String, String)>,
+) -> Result<Redirect, Trouble> {
+    steered(&shared, &id, &word)?;
+    Ok(Redirect::to(&format!("/jobs/{}", escaped(&id))))
+}
+
+/// Asks what `word` says of the runs of the job `id`.
+pub(crate) fn steered(shared: &Shared, id: &str, word: &str) -> Result<(), Trouble> {
+    let word = Steering::from_name(word).ok_or_else(|| Trouble::none("that cannot be asked"))?;
+    Ok(shared.jobs.steer(id, word)?)
+}
+
+/// What goes on, in words.
+fn says(job: &Job, progress: &Progress, before: usize) -> String {
+    match job.state {
+        JobState::Queued if before == 1 => "waits until one before it on this target is over".into(),
+        JobState::Queued => format!("waits until {before} before it on this target are over"),
+        JobState::Running => running(progress),
+        JobState::Done => "it came to its end".into(),
+        JobState::Doubtful => "it came to its end, and not all of it counts".into(),
+        JobState::Stopped => "it was stopped; what was measured is stored".into(),
+        JobState::Failed => "it failed; what it said stands below".into(),
+        JobState::Interrupted => "its process was gone without a word; what it had stored is there".into(),
+    }
+}
+
+fn running(progress: &Progress) -> String {
+    let mut parts = Vec::new();
+    if progress.paused {
+        parts.push("rests before the next run".to_owned());
+    }
+    if let Some(next) = &progress.next {
+        let of = progress.of.map_or_else(String::new, |of| format!(" of {of}"));
+        parts.push(format!("run {}{of}", next.number));
+    }
+    if !progress.phase.is_empty() {
+        parts.push(progress.phase.clone());
+    }
+    if let Some(elapsed) = progress.elapsed_s {
+        let total = progress.total_s.map_or_else(String::new, |total| format!(" / {}", span_s(total)));
+        parts.push(format!("{}{total}", span_s(elapsed.floor())));
+    }
+    if let Some(rows) = progress.rows {
+        parts.push(format!("{} rows", count(rows)));
+    }
+    if let Some(all) = progress.all_s {
+        parts.push(format!("all of it in about {}", span_s(all.round())));
+    }
+    if parts.is_empty() { "begins".into() } else { parts.join(", ") }
+}
+
+/// Figures of the last interval that is over.
+fn strip(job: &Job, progress: &Progress) -> Markup {
+    let last = progress.last.as_ref().filter(|_| job.state == JobState::Running);
+    let rate = last.filter(|last| last.seconds > 0.0).map(|last| last.ops as f64 / last.seconds);
+    let time = |us: Option<f64>| us.map_or_else(|| optional(None), time_us);
+    let cpu = last.and_then(|last| last.metrics.get("cpu_busy_pct").copied());
+    html! {
+        @if job.state == JobState::Running {
+            dl class="strip" aria-label="the last interval that is over" {
+                div { dt { "operations/s" } dd data-live="rate" { (rate.map_or_else(|| optional(None), figure)) } }
+                div { dt { "p50" } dd data-live="p50" { (time(last.and_then(|last| last.p50_us))) } }
+                div { dt { "p99" } dd data-live="p99" { (time(last.and_then(|last| last.p99_us))) } }
+                div { dt { "max" } dd data-live="max" { (time(last.and_then(|last| last.max_us))) } }
+                div { dt { "CPU busy" } dd data-live="cpu" { (cpu.map_or_else(|| optional(None), |cpu| format!("{} %", figure(cpu)))) } }
+                div { dt { "errors" } dd data-live="errors" { (count(progress.errors)) } }
+            }
+            p class="dim" { "Audit so far: " span id="live-audit" { (so_far(progress)) } }
+            progress id="done" max="1" value=(progress.done.unwrap_or(0.0)) aria-label="share of the window that is done" {}
+        }
+    }
+}
+
+/// The charts as figures; a script fills it.
+fn intervals() -> Markup {
+    let heads = [
+        "s in the window",
+        "operations/s",
+        "p50",
+        "p99",
+        "max",
+        "CPU busy, %",
+        "physical reads/s",
+        "redo, kB/s",
+        "commits/s",
+    ];
+    html! {
+        details id="intervals" {
+            summary { "The last 30 intervals as a table" }
+            div class="scroll" tabindex="0" role="region" aria-label="intervals" {
+                table { thead { tr { @for head in heads { th scope="col" class="n" { (head) } } } } tbody {} }
+            }
+        }
+    }
+}
+
+/// What the audit has found so far.
+fn so_far(progress: &Progress) -> String {
+    match (progress.looks, progress.found.as_slice()) {
+        (0, _) => "nothing was looked at yet".into(),
+        (looks, []) => format!("{} snapshots compared, nothing changed", count(looks)),
+        (_, found) => clean(&found.join("; ")),
+    }
+}
+
+/// Runs of several, in the order in which they ended.
+fn grid(progress: &Progress) -> Markup {
+    let keys: Vec<&str> = progress
+        .ended
+        .iter()
+        .chain(&progress.next)
+        .next()
+        .map(|step| step.settings.iter().map(|(key, _)| key.rsplit('.').next().unwrap_or(key)).collect())
+        .unwrap_or_default();
+    html! {
+        @if progress.next.is_some() || !progress.ended.is_empty() {
+            section id="steps" {
+                h2 { "Runs" }
+                div class="scroll" tabindex="0" role="region" aria-label="runs" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" class="n" { "#" }
+                                @for key in &keys { th scope="col" class="n" { (clean(key)) } }
+                                @for head in ["repeat", "operations/s", "p99"] { th scope="col" class="n" { (head) } }
+                                th scope="col" { "how it stands" }
+                            }
+                        }
+                        tbody { @for step in progress.ended.iter().chain(&progress.next) { (row(step)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(step: &StepSeen) -> Markup {
+    let told = step.run.as_ref().map(|run| &run.told);
+    html! {
+        tr {
+            td class="n" { @if let Some(told) = told { a href={"/runs/" (escaped(&told.id))} { (step.number) } } @else { (step.number) } }
+            @for (_, value) in &step.settings { td class="n" { (clean(value)) } }
+            td class="n" { (step.repeat) @if let Some(side) = &step.side { " " (clean(side)) } }
+            td class="n" { (optional(told.and_then(|told| told.ops_per_s))) }
+            td class="n" { (told.and_then(|told| told.p99_us).map_or_else(|| optional(None), time_us)) }
+            td {
+                @if let Some(told) = told { (told.status.words()) }
+                @else if let Some(failed) = &step.failed { (clean(failed)) }
+                @else { "under way" }
+            }
+        }
+    }
+}
+
+/// What the audits of stored runs doubt.
+fn audit(progress: &Progress) -> Markup {
+    html! {
+        @if let Some(RunSeen { told }) = progress.stored.last() {
+            section id="audit" {
+                h2 { "Audit of the last run" }
+                p { (told.passed) " checks passed" @if told.doubts.is_empty() { "." } @else { ", " (told.doubts.len()) " did not:" } }
+                ul {
+                    @for check in &told.doubts {
+                        li class={(if check.status == CheckStatus::Fail { "bad" } else { "warn" })} {
+                            strong { (clean(&check.check)) } " " (clean(&check.detail))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn about(shared: &Shared, job: &Job) -> Markup {
+    let talk = shared.jobs.talk(job, TALK);
+    html! {
+        section id="about" {
+            h2 { "What was started" }
+            p { "Started " (moment(&job.started_at)) " UTC on " strong { (clean(&job.target)) } ". The same at a terminal:" }
+            pre { code { (clean_lines(&job.command)) } }
+            @if !talk.is_empty() {
+                h3 { "What it says" }
+                pre id="talk" { @for line in &talk { (line) "\n" } }
+            }
+            @if let Some(plan) = shared.jobs.plan(job) {
+                details { summary { "Its plan" } pre { code { (clean_lines(&without_secrets(&plan))) } } }
+            }
+        }
+    }
+}
+
+fn clean_lines(text: &str) -> String {
+    text.lines().map(|line| clean(line) + "\n").collect()
+}
+
+/// Where a password is, is the server's own business.
+fn without_secrets(plan: &str) -> String {
+    let is_own = |line: &&str| !line.starts_with("password_");
+    plan.lines().filter(is_own).map(|line| format!("{line}\n")).collect()
+}
+
+/// `POST /jobs/ID/stop`.
+pub(crate) async fn stop(shared: Shared, Path(id): Path<String>) -> Result<Redirect, Trouble> {
+    shared.jobs.stop(&id)?;
+    Ok(Redirect::to(&format!("/jobs/{}", escaped(&id))))
+}
+
+fn is_resumable(job: &Job, progress: &Progress) -> bool {
+    let ended = matches!(job.state, JobState::Stopped | JobState::Interrupted | JobState::Failed);
+    ended && matches!(job.kind, Kind::Sweep | Kind::Suite) && progress.sweep.is_some()
+}
+
+/// `POST /jobs/ID/resume`: a sweep or suite goes on where it stopped.
+pub(crate) async fn resume(shared: Shared, Path(id): Path<String>) -> Result<Redirect, Trouble> {
+    Ok(Redirect::to(&format!("/jobs/{}", resumed(&shared, &id)?.id)))
+}
+
+/// Starts what goes on with the job `id`.
+pub(crate) fn resumed(shared: &Shared, id: &str) -> Result<Job, Trouble> {
+    let job = shared.jobs.get(id).ok_or_else(|| Trouble::none(format!("there is no job {id}")))?;
+    let progress = shared.jobs.feed(&job).progress();
+    let Some(sweep) = progress.sweep.clone().filter(|_| is_resumable(&job, &progress)) else {
+        return Err(Trouble::wrong(
+            "there is nothing to go on with",
+            "a sweep or a suite that was stopped goes on",
+        ));
+    };
+    let mut step = vec![
+        job.kind.name().to_owned(),
+        format!("--resume={sweep}"),
+        format!("--repository={}", shared.setup.repository.display()),
+    ];
+    if shared.setup.allow_commands {
+        step.push("--allow-hooks".into());
+    }
+    let start = Start {
+        kind: job.kind,
+        target: job.target.clone(),
+        place: job.place.clone(),
+        plan: shared.jobs.plan(&job),
+        command: format!("dyno {} --resume {sweep}", job.kind.name()),
+        steps: vec![step],
+    };
+    Ok(shared.jobs.start(start)?)
+}

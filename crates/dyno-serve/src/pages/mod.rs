@@ -1,0 +1,13 @@
+//! One file for each view; each shows what its twin under `/api/v1` says.
+
+pub(crate) mod awr;
+pub(crate) mod compare;
+pub(crate) mod export;
+pub(crate) mod form;
+pub(crate) mod frame;
+pub(crate) mod history;
+pub(crate) mod home;
+pub(crate) mod jobs;
+pub(crate) mod live;
+pub(crate) mod new;
+pub(crate) mod report;

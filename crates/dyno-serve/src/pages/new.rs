@@ -1,0 +1,196 @@
+//! Starting something: a form made from the plan's keys, checked before anything runs.
+
+use axum::extract::{Form, Query};
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use dyno_plan::READY;
+use dyno_report::number::{count, span_s};
+use dyno_report::text::clean;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::form::{self, problem};
+use super::frame;
+use crate::jobs::Kind;
+use crate::order::{Made, Order, Wrong};
+use crate::reply::Trouble;
+use crate::setup::Setup;
+use crate::state::Shared;
+
+/// What a link may choose beforehand.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Chosen {
+    ready: String,
+    workload: String,
+    target: String,
+    kind: String,
+}
+
+/// `GET /new`.
+pub(crate) async fn page(shared: Shared, Query(chosen): Query<Chosen>) -> Result<Html<String>, Trouble> {
+    let kind = Kind::from_name(&chosen.kind).unwrap_or(Kind::Run);
+    let Chosen { ready, workload, target, .. } = chosen;
+    let order = Order { kind, ready, workload, target, ..Order::default() };
+    Ok(Html(show(&shared.setup, &order, &[], None).into_string()))
+}
+
+/// `POST /new`: checks, or starts.
+pub(crate) async fn post(
+    shared: Shared,
+    Form(fields): Form<Vec<(String, String)>>,
+) -> Result<Response, Trouble> {
+    let starts = fields.iter().any(|(name, value)| name == "do" && value == "start");
+    let order = Order::of_form(&fields)
+        .map_err(|wrong| Trouble::wrong(format!("{}: {}", wrong.field, wrong.problem), wrong.hint))?;
+    match order.make(&shared.setup) {
+        Ok(made) if starts => {
+            let job = shared.jobs.start(made.start.0)?;
+            Ok(Redirect::to(&format!("/jobs/{}", job.id)).into_response())
+        }
+        Ok(made) => Ok(Html(show(&shared.setup, &order, &[], Some(&made)).into_string()).into_response()),
+        Err(wrong) => {
+            let page = Html(show(&shared.setup, &order, &wrong, None).into_string());
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+        }
+    }
+}
+
+fn show(setup: &Setup, order: &Order, wrong: &[Wrong], made: Option<&Made>) -> Markup {
+    let body = html! {
+        @if setup.read_only {
+            section id="answer" class="none" { p class="line" { "This server only reads: nothing is started here." } }
+        } @else {
+            @if setup.targets.all().next().is_none() { (no_targets()) }
+            (findings(wrong))
+            @if let Some(made) = made { (checked(made)) }
+            (fields(setup, order, wrong))
+        }
+    };
+    frame::page("New", "/new", &body)
+}
+
+fn no_targets() -> Markup {
+    html! {
+        section id="answer" class="none" {
+            p class="line" { "The server has no list of targets." }
+            p { "Start it with " code { "--targets targets.toml" } " or " code { "--target URL" } "; a page never names a database." }
+        }
+    }
+}
+
+fn findings(wrong: &[Wrong]) -> Markup {
+    html! {
+        @if !wrong.is_empty() {
+            section id="answer" class="none" {
+                p class="line" { "It cannot be started like this." }
+                @for wrong in wrong { (problem(wrong)) }
+            }
+        }
+    }
+}
+
+/// What would be started.
+fn checked(made: &Made) -> Markup {
+    let time = made.seconds.map_or_else(
+        || "how long it takes is not known before".to_owned(),
+        |seconds| format!("warm-ups, windows and pauses take {}", span_s(seconds)),
+    );
+    let runs = match made.runs {
+        Some(1) => "one run; ".to_owned(),
+        Some(runs) => format!("{} runs; ", count(runs.into())),
+        None => String::new(),
+    };
+    html! {
+        section id="answer" {
+            p class="line" { "It can be started: " (runs) (time) "." }
+            p { "The same at a terminal:" }
+            pre { code { (made.command) } }
+            details { summary { "The plan" } pre { code { (made.toml) } } }
+        }
+    }
+}
+
+fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
+    let axes: Vec<String> = order
+        .set
+        .iter()
+        .filter_map(|(key, value)| Some((key.strip_prefix("sweep.")?, value)))
+        .filter(|(key, _)| dyno_plan::keys::find(&format!("sweep.{key}")).is_none())
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    html! {
+        form class="plan" method="post" action="/new" {
+            fieldset {
+                legend { "What" }
+                div class="fields" {
+                    (choice("kind", "What to do", order.kind.name(), Kind::ALL.iter().map(|kind| (kind.name(), kind.about().to_owned()))))
+                    (choice("target", "Target", &order.target, setup.targets.all().map(|(name, target)| (name, clean(&target.about)))))
+                    (choice("ready", "Ready plan", &order.ready, std::iter::once(("", "the usual plan".to_owned())).chain(READY.iter().map(|ready| (ready.name, ready.about().to_owned())))))
+                    (choice("workload", "Ready workload", &order.workload, std::iter::once(("", "as the plan says".to_owned())).chain(setup.workloads.iter().map(|known| (known.name, known.about.to_owned())))))
+                    (text("variant", "Variant", &order.variant, "the variant of the platform"))
+                    (text("tags", "Tags", &order.tags.join(", "), "with commas between them"))
+                }
+                p { label { input type="checkbox" name="load" checked[order.load]; " Load data that is not there first" } }
+            }
+            fieldset { legend { "How" } div class="fields" { (form::usual(order, wrong)) } }
+            fieldset {
+                legend { "Of some kinds only" }
+                div class="fields" {
+                    (area("axes", "Sweep: axes", &axes.join("\n"), "one a line: sessions = 1, 2, 4, 8"))
+                    (area("limits", "Search: limits", &order.limits.join("\n"), "one a line: p99 <= 2ms"))
+                    (text("time", "Soak: how long", &order.time, "8h"))
+                    (text("a", "Comparison: side A", &order.a, "settings over the plan, KEY=VALUE[,KEY=VALUE…]; empty is the plan as it is"))
+                    (text("b", "Comparison: side B", &order.b, "workload.update_pct=50"))
+                    (text("pairs", "Comparison: runs of each side", &order.pairs.to_string(), "1 to 1,000"))
+                }
+                p { label { input type="checkbox" name="quick" checked[order.quick]; " Suite: the quick one" } }
+            }
+            fieldset { legend { "Every other key of a plan" } (form::others(order, wrong, setup.allow_commands)) }
+            p class="actions" {
+                button type="submit" name="do" value="check" { "Check" }
+                " " button class="go" type="submit" name="do" value="start" { "Start" }
+            }
+        }
+    }
+}
+
+fn choice<'v>(
+    name: &str,
+    label: &str,
+    chosen: &str,
+    options: impl Iterator<Item = (&'v str, String)>,
+) -> Markup {
+    html! {
+        div class="field" {
+            label for=(name) { (label) }
+            select id=(name) name=(name) {
+                @for (value, about) in options {
+                    option value=(value) selected[value == chosen] {
+                        (value) @if !value.is_empty() && !about.is_empty() { ": " } (about)
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn text(name: &str, label: &str, value: &str, help: &str) -> Markup {
+    html! {
+        div class="field" {
+            label for=(name) { (label) }
+            input id=(name) name=(name) value=(value) aria-describedby={"help-" (name)} autocomplete="off";
+            p id={"help-" (name)} class="dim" { (help) }
+        }
+    }
+}
+
+fn area(name: &str, label: &str, value: &str, help: &str) -> Markup {
+    html! {
+        div class="field" {
+            label for=(name) { (label) }
+            textarea id=(name) name=(name) rows="2" aria-describedby={"help-" (name)} { (value) }
+            p id={"help-" (name)} class="dim" { (help) }
+        }
+    }
+}

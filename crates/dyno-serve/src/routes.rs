@@ -1,0 +1,43 @@
+//! Which address is answered by what.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+
+use crate::reply::Trouble;
+use crate::state::State;
+use crate::{api, assets, guard, pages};
+
+/// The largest form; a plan has some kilobytes.
+const BODY_BYTES_MAX: usize = 256 << 10;
+
+pub(crate) fn router(state: Arc<State>) -> Router {
+    Router::new()
+        .route("/", get(pages::home::page))
+        .route("/new", get(pages::new::page).post(pages::new::post))
+        .route("/jobs", get(pages::jobs::page))
+        .route("/jobs/{id}", get(pages::live::page))
+        .route("/jobs/{id}/stop", post(pages::live::stop))
+        .route("/jobs/{id}/steer/{word}", post(pages::live::steer))
+        .route("/jobs/{id}/resume", post(pages::live::resume))
+        .route("/runs/{id}", get(pages::report::run))
+        .route("/sweeps/{id}", get(pages::report::sweep))
+        .route("/report", get(pages::report::several))
+        .route("/compare", get(pages::compare::page))
+        .route("/history", get(pages::history::page))
+        .route("/awr", get(pages::awr::page))
+        .route("/awr/diff", get(pages::awr::diff))
+        .route("/export", get(pages::export::page))
+        .route("/export/file", get(pages::export::file))
+        .route("/login", get(guard::login_page).post(guard::login))
+        .route("/logout", post(guard::logout))
+        .route("/assets/{name}", get(assets::asset))
+        .merge(api::router())
+        .fallback(|| async { Trouble::none("there is no such page") })
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(from_fn_with_state(Arc::clone(&state), guard::guard))
+        .with_state(state)
+}

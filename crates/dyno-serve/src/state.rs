@@ -1,0 +1,42 @@
+//! What all requests share.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use crate::hosts::Hosts;
+use crate::jobs::Jobs;
+use crate::setup::Setup;
+use crate::store::Store;
+use crate::token::Token;
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) setup: Setup,
+    /// Where it listens, with the port that it got.
+    pub(crate) address: SocketAddr,
+    pub(crate) hosts: Hosts,
+    pub(crate) token: Token,
+    pub(crate) jobs: Arc<Jobs>,
+    pub(crate) store: Store,
+    /// The file that only one server at a time may lock.
+    pub(crate) _lock: std::fs::File,
+}
+
+/// As handlers get it.
+pub(crate) type Shared = axum::extract::State<Arc<State>>;
+
+impl State {
+    /// The name of the cookie: a browser sends those of all ports of a host to each of them.
+    pub(crate) fn cookie_name(&self) -> String {
+        format!("dyno_{}", self.address.port())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod fixture {
+    use dyno_plan::Engines;
+
+    /// An engine, for what needs one to read a plan.
+    pub(crate) const ENGINES: Engines = Engines(&[dyno_sqlite::ENGINE.spec]);
+}

@@ -1,0 +1,262 @@
+//! `dyno serve`, asked byte by byte: who is answered, what may be started, and what a restart finds again.
+
+use serde_json::{Value, json};
+
+use crate::common::web::Web;
+use crate::common::{Desk, until};
+
+/// A short run on the target that these tests have.
+fn order(time: &str) -> Value {
+    let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": time });
+    json!({ "target": "target", "set": set })
+}
+
+fn web(desk: &Desk, more: &[&str]) -> Web {
+    Web::start(desk, &[&["--target", "sqlite:bench.db"], more].concat())
+}
+
+#[test]
+fn only_who_knows_the_token_is_answered() {
+    let desk = Desk::new();
+    let web = web(&desk, &[]);
+    for path in ["/", "/new", "/runs/last", "/assets/app.css", "/assets/none", "/none"] {
+        let answer = web.send(&format!("GET {path}"), &[], "");
+        assert!(answer.status == 401 && !answer.body.contains(&web.token), "{path}: {answer:#?}");
+        assert!(answer.head.contains("content-security-policy: default-src 'none'"), "{answer:#?}");
+    }
+    assert_eq!(web.send("GET /api/v1/runs", &[], "").json()["error"], "the token is missing or wrong");
+    assert_eq!(web.send("GET /?token=wrong", &[], "").status, 401);
+    assert_eq!(web.send("GET /", &["Authorization: Bearer wrong"], "").status, 401);
+
+    let entered = web.send(&format!("GET /?q=x&token={}", web.token), &[], "");
+    assert!(entered.head.contains("httponly; samesite=strict"), "{entered:#?}");
+    assert!(entered.body.contains("url=/?q=x\"") && !entered.body.contains(&web.token), "{entered:#?}");
+    let entered = raw_cookie(&web);
+    let with = format!("Cookie: {entered}");
+    assert_eq!(web.send("GET /", &[&with], "").status, 200);
+    let page = web.send("GET /", &[&with], "");
+    assert!(!page.body.contains("<script>") && !page.body.contains("style="), "nothing is inline: {page:#?}");
+    let bearer = entered.split_once('=').unwrap().1;
+    let as_bearer = web.send("GET /", &[&format!("Authorization: Bearer {bearer}")], "");
+    assert_eq!(as_bearer.status, 401, "what a browser keeps is no token");
+}
+
+/// What a browser keeps that was shown the token.
+fn raw_cookie(web: &Web) -> String {
+    let own = format!("Origin: http://{}", web.address);
+    let form = "Content-Type: application/x-www-form-urlencoded";
+    web.send("POST /login", &[&own, form], &format!("token={}", web.token)).raw_cookie.unwrap()
+}
+
+#[test]
+fn other_sites_and_other_names_are_refused() {
+    let desk = Desk::new();
+    let web = web(&desk, &[]);
+    let cookie = format!("Cookie: {}", raw_cookie(&web));
+    let bearer = format!("Authorization: Bearer {}", web.token);
+    let form = "Content-Type: application/x-www-form-urlencoded";
+    // A name that somebody made to lead here.
+    let answer = web.send("GET /", &["Host: evil.example:80", &bearer], "");
+    assert_eq!(answer.status, 421, "{answer:#?}");
+    for origin in ["http://evil.example", "null", "https://127.0.0.1"] {
+        let origin = format!("Origin: {origin}");
+        for request in ["GET /api/v1/runs", "POST /new", "POST /api/v1/jobs", "POST /login"] {
+            assert_eq!(
+                web.send(request, &[&origin, &cookie, form], "do=start").status,
+                403,
+                "{request} {origin}"
+            );
+        }
+    }
+    assert_eq!(
+        web.send("POST /new", &[&cookie, form], "do=check").status,
+        403,
+        "a browser says where it comes from"
+    );
+    let framed = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", &cookie];
+    assert_eq!(web.send("GET /", &framed, "").status, 403);
+    let own = format!("Origin: http://{}", web.address);
+    assert_eq!(web.send("POST /new", &[&cookie, &own, form], "do=check&kind=run&target=target").status, 200);
+    assert_eq!(web.get("/api/v1/jobs").json(), json!([]), "nothing was started");
+}
+
+#[test]
+fn what_runs_goes_on_without_the_server_and_what_waits_is_not_forgotten() {
+    let desk = Desk::new();
+    let first = web(&desk, &[]);
+    let run = first.begin(&order("10m"));
+    let waits = first.begin(&order("1s"));
+    first.until_measured(&run);
+    assert_eq!(first.job(&waits)["job"]["state"], "queued", "one at a time on a target");
+    assert_eq!(first.job(&waits)["job"]["before"], 1);
+    let second = Web::try_start(&desk, &["--target", "sqlite:bench.db"]);
+    assert!(second.is_none(), "two servers on one state");
+    first.kill();
+
+    let again = web(&desk, &[]);
+    assert_eq!(again.job(&run)["job"]["state"], "running");
+    let seen = again.job(&run)["progress"]["last"]["at_s"].clone();
+    until("the run to go on", || again.job(&run)["progress"]["last"]["at_s"] != seen);
+    let page = again.get(&format!("/jobs/{run}"));
+    assert!(page.body.contains("data-events=") && page.body.contains("Stop, and keep"), "{page:#?}");
+    assert_eq!(again.post(&format!("/api/v1/jobs/{run}/stop"), &json!({})).status, 200);
+    again.until(&run, "stopped");
+    let id = again.job(&run)["progress"]["stored"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(again.get(&format!("/api/v1/runs/{id}")).json()["status"], "interrupted");
+    until("what waited to end", || {
+        matches!(again.job(&waits)["job"]["state"].as_str(), Some("done" | "doubtful"))
+    });
+    assert_eq!(again.post(&format!("/api/v1/jobs/{run}/stop"), &json!({})).status, 409);
+    for page in
+        ["/", "/jobs", &format!("/runs/{id}"), "/history", "/compare?run=last&run=last~1", "/export", "/awr"]
+    {
+        let answer = again.get(page);
+        assert!(answer.status == 200 && answer.body.contains("nav class=\"site\""), "{page}: {answer:#?}");
+    }
+    let events = again.get(&format!("/api/v1/jobs/{waits}/events"));
+    assert!(
+        events.head.contains("text/event-stream") && events.body.contains("\"event\":\"stored\""),
+        "{events:#?}"
+    );
+}
+
+#[test]
+fn a_run_whose_process_was_killed_while_no_server_was_there_is_told_as_interrupted() {
+    let desk = Desk::new();
+    let first = web(&desk, &[]);
+    let run = first.begin(&order("10m"));
+    first.until_measured(&run);
+    first.kill();
+    let file = desk.file(&format!("runs.serve/jobs/{run}/job.json"));
+    let job: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let pid = i32::try_from(job["process"]["pid"].as_u64().unwrap()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let again = web(&desk, &[]);
+    again.until(&run, "interrupted");
+}
+
+#[test]
+fn a_page_names_no_database_no_file_and_no_command() {
+    let desk = Desk::new();
+    let web = web(&desk, &[]);
+    let refused = |set: Value, why: &str| {
+        let answer = web.post("/api/v1/jobs", &json!({ "target": "target", "set": set }));
+        assert_eq!(answer.status, 422, "{answer:#?}");
+        assert!(answer.body.contains(why), "{answer:#?}");
+    };
+    refused(json!({ "hooks.pre": "touch taken" }), "--allow-commands");
+    refused(json!({ "sweep.pre": "touch taken" }), "--allow-commands");
+    refused(json!({ "target.url": "sqlite:other.db" }), "the server's own list");
+    refused(json!({ "target.password_file": "/etc/passwd" }), "the server's own list");
+    refused(json!({ "workload.folder": "/etc" }), "no folder of the server");
+    refused(json!({ "workload.phases": "csv /etc/passwd" }), "no file of the server");
+    refused(json!({ "run.tiem": "5s" }), "run.time");
+    let answer = web.post("/api/v1/jobs", &json!({ "target": "sqlite:other.db" }));
+    assert!(answer.status == 422 && answer.body.contains("no target of that name"), "{answer:#?}");
+    let side = json!({ "target": "target", "kind": "ab", "a": "x.toml", "b": "" });
+    assert!(web.post("/api/v1/jobs", &side).body.contains("no file of the server"));
+    let option = json!({ "target": "target", "kind": "soak", "time": "1s --allow-hooks" });
+    assert!(web.post("/api/v1/jobs", &option).body.contains("not a duration"));
+    assert!(!desk.file("taken").exists() && !desk.file("other.db").exists());
+    drop(web);
+    let reads = Web::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
+    let answer = reads.post("/api/v1/jobs", &order("1s"));
+    assert!(answer.status == 403 && answer.body.contains("only reads"), "{answer:#?}");
+    assert_eq!(reads.get("/").status, 200);
+    assert!(reads.get("/new").body.contains("only reads"));
+}
+
+#[test]
+fn names_from_outside_stay_text() {
+    let desk = Desk::new();
+    let web = web(&desk, &[]);
+    let attack = "<script>alert(1)</script>\"'><img src=x>";
+    let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s" });
+    let mut order = json!({ "target": "target", "set": set });
+    (order["variant"], order["tags"]) = (json!(attack), json!([attack]));
+    let job = web.begin(&order);
+    until("its end", || web.job(&job)["job"]["ended_at"].is_string());
+    let id = web.job(&job)["progress"]["stored"][0]["id"].as_str().unwrap().to_owned();
+    let query = "%3Cscript%3Ealert(1)%3C%2Fscript%3E";
+    for page in [
+        "/",
+        &format!("/?q={query}"),
+        &format!("/jobs/{job}"),
+        &format!("/runs/{id}"),
+        &format!("/runs/{query}"),
+        &format!("/compare?run=last&run={query}"),
+    ] {
+        let answer = web.get(page);
+        assert!(
+            !answer.body.contains("<script>alert") && !answer.body.contains("<img"),
+            "{page}: {answer:#?}"
+        );
+    }
+    assert!(web.get("/").body.contains("&lt;script&gt;alert(1)"));
+}
+
+#[test]
+fn the_openapi_document_says_what_is_answered() {
+    let desk = Desk::new();
+    let web = web(&desk, &[]);
+    let short = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s", "sweep.sessions": "1,2", "sweep.pause": "0s" });
+    let sweep = web.begin(&json!({ "target": "target", "kind": "sweep", "set": short }));
+    until("the sweep to end", || web.job(&sweep)["job"]["ended_at"].is_string());
+    let name = web.job(&sweep)["progress"]["sweep"].as_str().unwrap().to_owned();
+    let document = web.get("/api/v1/openapi.json").json();
+    let mut asked = 0;
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let id = if path.contains("/jobs/") {
+                &sweep
+            } else if path.contains("/sweeps/") {
+                &name
+            } else {
+                "last"
+            };
+            let real = path.replace("{id}", id).replace("{word}", "pause");
+            let query = match path.as_str() {
+                "/api/v1/report" => format!("?runs={name}"),
+                "/api/v1/compare" => "?a=last~1&b=last".to_owned(),
+                _ => String::new(),
+            };
+            let answer = match method.as_str() {
+                "get" => web.get(&format!("{real}{query}")),
+                _ if path.ends_with("/check") => web.post(&real, &order("1s")),
+                _ => web.post(&real, &json!({ "target": "none" })),
+            };
+            assert!(
+                answer.status != 404 && answer.status != 405,
+                "{method} {real} is in the document only: {answer:#?}"
+            );
+            asked += 1;
+            let known = &operation["responses"][answer.status.to_string()];
+            let response = if known.is_null() { &operation["responses"]["default"] } else { known };
+            let schema = &response["content"]["application/json"]["schema"];
+            // What is refused because it is wrong says so in a form of its own.
+            if schema.is_null() || answer.status == 422 {
+                continue;
+            }
+            let whole = json!({ "allOf": [schema], "components": document["components"] });
+            let validator = jsonschema::validator_for(&whole).unwrap();
+            let problems: Vec<String> =
+                validator.iter_errors(&answer.json()).map(|e| e.to_string()).collect();
+            assert!(problems.is_empty(), "{method} {real}: {problems:#?}\n{}", answer.body);
+        }
+    }
+    assert!(asked >= 17, "{asked}");
+}
+
+#[test]
+fn it_is_open_to_other_machines_only_with_tls() {
+    let desk = Desk::new();
+    let said = desk.dyno(&["serve", "--listen", "0.0.0.0:0"]);
+    assert!(
+        said.code == 2 && said.err.contains("without TLS") && said.err.contains("hint: give --tls-cert"),
+        "{said:#?}"
+    );
+    desk.write("targets.toml", "[targets.a]\nurl = \"sqlite:x\"\npassword = \"geheim\"\n");
+    let said = desk.dyno(&["serve", "--listen", "127.0.0.1:0", "--targets", "targets.toml"]);
+    assert!(said.code == 2 && !said.err.contains("geheim"), "{said:#?}");
+}
