@@ -84,7 +84,12 @@ impl Points {
             return (None, None);
         }
         let (scans, others) = self.points.iter().cloned().partition(Point::scans_only);
-        let of = |points| Self { axes: self.axes.clone(), points, left_out: Vec::new() };
+        let of = |points| Self {
+            axes: self.axes.clone(),
+            points,
+            left_out: Vec::new(),
+            notes: self.notes.clone(),
+        };
         (Some(of(others)), Some(of(scans)))
     }
 }

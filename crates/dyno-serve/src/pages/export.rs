@@ -117,8 +117,11 @@ pub(crate) async fn file(shared: Shared, Query(wanted): Query<Wanted>) -> Result
         async move {
             let made = state.read(move |_, repository| {
                 with_report(repository, &wanted.runs, |report| {
-                    let request =
-                        Request { made_at: dyno_record::now_rfc3339(), chart: wanted.chart.clone() };
+                    let request = Request {
+                        made_at: dyno_record::now_rfc3339(),
+                        chart: wanted.chart.clone(),
+                        ..Request::default()
+                    };
                     let mut out = std::io::BufWriter::with_capacity(PIECE, Pieces(pieces.clone()));
                     let written = (exporter.export)(report, &request, &mut out);
                     if let Err(error) = written {

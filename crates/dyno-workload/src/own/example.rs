@@ -23,7 +23,7 @@ macro_rules! ready {
 }
 
 /// All of them: one that shows the language, and ready workloads.
-pub const EXAMPLES: [Example; 10] = [
+pub const EXAMPLES: [Example; 11] = [
     Example {
         name: "shop",
         about: "customers, orders, lines and stock; on SQLite, PostgreSQL and MySQL",
