@@ -173,6 +173,17 @@ mod tests {
         assert!(matches!(error, EmbeddedError::Record(RecordError::Version { found: 9 })), "{error}");
     }
 
+    #[test]
+    fn a_conclusion_of_a_kind_that_is_not_known_leaves_the_records_whole() {
+        for count in [2, 40] {
+            let mut element = element(&hostile(count));
+            let at = element.find("\"encoding\"").unwrap();
+            element.insert_str(at, "\"conclusions\":[{\"of\":\"x-1\",\"line\":\"l\",\"words\":[],\"figures\":{\"kind\":\"of tomorrow\"}}],");
+            let read = each(element.as_bytes(), |_| Ok::<(), EmbeddedError>(())).unwrap();
+            assert_eq!((read.count, read.unread, read.conclusions.len()), (count, 1, 0));
+        }
+    }
+
     /// Pages are read from files of any size, so no record may wait for the others.
     #[test]
     fn one_record_at_a_time_is_held() {

@@ -1,7 +1,6 @@
 //! Sweeps in a terminal: the table that grows while they run, the points at their end, and the list of sweeps.
 
 use dyno_analyze::Points;
-use dyno_analyze::conclusion::Conclusion;
 use dyno_analyze::number::{ABSENT, compact, fixed, optional, time_us};
 use dyno_analyze::whose::{is_marked, legend, mark};
 use dyno_record::{RunRecord, SweepState, SweepSummary};
@@ -151,7 +150,7 @@ fn optional_pct(value: Option<f64>, marked: bool) -> Cell {
 const ANSWER_LINES_MAX: usize = 4;
 
 /// The repository's sweeps, one line each, and beneath it what it came to.
-pub fn sweep_list(sweeps: &[(SweepSummary, Option<Conclusion>)], style: &Style) -> String {
+pub fn sweep_list(sweeps: &[(SweepSummary, Option<String>)], style: &Style) -> String {
     let mut table = Table::new(vec![
         Column::name("name"),
         Column::text("status"),
@@ -159,7 +158,7 @@ pub fn sweep_list(sweeps: &[(SweepSummary, Option<Conclusion>)], style: &Style) 
         Column::figures("of", ""),
         Column::text("target"),
     ]);
-    for (sweep, conclusion) in sweeps {
+    for (sweep, answer) in sweeps {
         let paint = match sweep.status {
             SweepState::Done | SweepState::Running => Paint::Good,
             SweepState::Interrupted | SweepState::Unknown => Paint::Warn,
@@ -171,7 +170,7 @@ pub fn sweep_list(sweeps: &[(SweepSummary, Option<Conclusion>)], style: &Style) 
             sweep.runs_planned.map_or_else(|| ABSENT.to_owned(), |runs| runs.to_string()).into(),
             sweep.target.as_str().into(),
         ]);
-        let line = conclusion.as_ref().map(|conclusion| clean(&conclusion.line));
+        let line = answer.as_deref().map(clean);
         for line in line.iter().flat_map(|line| wrap(line, style.columns() - 2, ANSWER_LINES_MAX)) {
             table.note(&format!("  {line}"), Paint::Dim);
         }

@@ -28,7 +28,7 @@ struct Head {
     version: u32,
     count: usize,
     #[serde(default)]
-    conclusions: Vec<Conclusion>,
+    conclusions: Vec<serde_json::Value>,
 }
 
 /// What was read, beside the records.
@@ -38,6 +38,17 @@ pub struct Embedded {
     pub count: usize,
     /// What commands concluded from them.
     pub conclusions: Vec<Conclusion>,
+    /// Conclusions of kinds that only other versions know; the records are whole without them.
+    pub unread: usize,
+}
+
+impl Embedded {
+    fn new(count: usize, conclusions: Vec<serde_json::Value>) -> Self {
+        let all = conclusions.len();
+        let conclusions: Vec<Conclusion> =
+            conclusions.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect();
+        Self { count, unread: all - conclusions.len(), conclusions }
+    }
 }
 
 /// The records in a report's HTML.
@@ -186,7 +197,7 @@ fn packed<E: From<EmbeddedError>>(
     }
     // The string and the object have to end, too.
     io::copy(lines.get_mut().get_mut().get_mut(), &mut io::sink()).map_err(damaged)?;
-    Ok(Embedded { count: head.count, conclusions: head.conclusions })
+    Ok(Embedded::new(head.count, head.conclusions))
 }
 
 /// Content up to the next quotation mark, and then all the rest of it as nothing.
@@ -279,7 +290,7 @@ impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<
         }
         version.ok_or_else(|| A::Error::missing_field("version"))?;
         let count = count.ok_or_else(|| A::Error::missing_field("count"))?;
-        Ok(is_there.then_some(Embedded { count, conclusions }))
+        Ok(is_there.then(|| Embedded::new(count, conclusions)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `dyno list`: the runs in the repository.
 
 use dyno_analyze::Answer;
-use dyno_analyze::conclusion::{Conclusion, Figures};
+use dyno_analyze::conclusion::Figures;
 use dyno_campaign::conclusions;
 use dyno_record::{Filter, Repository, RunState, SweepSummary};
 use serde::Serialize;
@@ -31,39 +31,42 @@ pub(super) fn run(common: &Common, args: &List, talk: &Talk) -> anyhow::Result<E
 
 fn sweeps(repository: &Repository, args: &List, talk: &Talk) -> anyhow::Result<Exit> {
     let sweeps = repository.sweeps(None, args.limit)?;
-    let concluded = |sweep: SweepSummary| {
-        let conclusion = conclusions::stored(repository, &sweep.id)?;
-        Ok((sweep, conclusion))
-    };
-    let sweeps: Vec<(SweepSummary, Option<Conclusion>)> =
-        sweeps.into_iter().map(concluded).collect::<anyhow::Result<_>>()?;
-    if sweeps.is_empty() {
+    let lines: Vec<Line> = sweeps.into_iter().map(|sweep| Line::of(repository, sweep)).collect();
+    if lines.is_empty() {
         talk.say("no sweeps yet: `dyno sweep` makes one");
     } else {
-        talk.show(&dyno_report::sweep_list(&sweeps, &talk.style()))?;
+        let shown: Vec<_> = lines.iter().map(|line| (line.sweep.clone(), line.line.clone())).collect();
+        talk.show(&dyno_report::sweep_list(&shown, &talk.style()))?;
     }
-    talk.json(&sweeps.iter().map(Line::of).collect::<Vec<_>>())?;
+    talk.json(&lines)?;
     Ok(Exit::Done)
 }
 
-/// A sweep as JSON, with what it came to.
+/// A sweep with what it came to.
 #[derive(Serialize)]
-struct Line<'l> {
+struct Line {
     #[serde(flatten)]
-    sweep: &'l SweepSummary,
+    sweep: SweepSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<&'l str>,
+    line: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    answers: Option<&'l [Answer]>,
+    answers: Option<Vec<Answer>>,
 }
 
-impl<'l> Line<'l> {
-    fn of((sweep, conclusion): &'l (SweepSummary, Option<Conclusion>)) -> Self {
-        let answers = match conclusion.as_ref().map(|conclusion| &conclusion.figures) {
-            Some(Figures::Sweep(sweep)) => Some(sweep.answers.as_slice()),
-            _ => None,
-        };
-        Self { sweep, line: conclusion.as_ref().map(|conclusion| conclusion.line.as_str()), answers }
+impl Line {
+    /// What another version concluded may not be read here; the list is whole all the same.
+    fn of(repository: &Repository, sweep: SweepSummary) -> Self {
+        match conclusions::stored(repository, &sweep.id) {
+            Ok(conclusion) => {
+                let line = conclusion.as_ref().map(|conclusion| conclusion.line.clone());
+                let answers = match conclusion.map(|conclusion| conclusion.figures) {
+                    Some(Figures::Sweep(sweep)) => Some(sweep.answers),
+                    _ => None,
+                };
+                Self { sweep, line, answers }
+            }
+            Err(error) => Self { sweep, line: Some(format!("not readable here: {error}")), answers: None },
+        }
     }
 }
 

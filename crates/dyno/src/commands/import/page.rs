@@ -2,10 +2,9 @@
 
 use std::io::Read as _;
 
-use dyno_analyze::Conclusion;
 use dyno_campaign::conclusions;
 use dyno_record::{Filter, RECORD_BYTES_MAX, Repository, RepositoryError, RunRecord};
-use dyno_report::embedded::EmbeddedError;
+use dyno_report::embedded::{Embedded, EmbeddedError};
 
 use super::source::{Kind, Source};
 use crate::cli;
@@ -31,14 +30,14 @@ pub(super) fn each(
     kind: Kind,
     args: &cli::Import,
     mut take: impl FnMut(RunRecord) -> anyhow::Result<()>,
-) -> anyhow::Result<Vec<Conclusion>> {
+) -> anyhow::Result<Embedded> {
     let mut marked = |record: RunRecord| take(with_marks(record, args));
     if kind == Kind::Record {
-        return marked(one(source)?).map(|()| Vec::new());
+        return marked(one(source)?).map(|()| Embedded::default());
     }
     let read = dyno_report::embedded::each(source.reader()?, |record| marked(record).map_err(Stopped::Other));
     match read {
-        Ok(read) => Ok(read.conclusions),
+        Ok(read) => Ok(read),
         Err(Stopped::Other(error)) => Err(error),
         Err(Stopped::Page(error)) => {
             Err(usage(format!("{}: {error}", source.name()), "name a page that `dyno report` wrote"))
@@ -75,6 +74,8 @@ pub(super) struct Stored {
     pub(super) there: usize,
     /// What was concluded from runs that belong together, by their name.
     pub(super) conclusions: Vec<String>,
+    /// Conclusions that only other versions can read.
+    pub(super) unread: usize,
 }
 
 /// Stores those that are not there yet, all of them or none, and what was concluded from them.
@@ -101,7 +102,8 @@ pub(super) fn store(
     })?;
     batch.commit()?;
     let mut stored = Stored { there, ..Stored::default() };
-    for conclusion in concluded {
+    stored.unread = concluded.unread;
+    for conclusion in concluded.conclusions {
         let runs = repository.list(&Filter { sweep: Some(conclusion.of.clone()), ..Filter::default() })?;
         if conclusions::take_over(repository, &conclusion, &runs)? {
             stored.conclusions.push(conclusion.of);
