@@ -7,7 +7,7 @@ use dyno_analyze::points::{Measure, phrase};
 use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
-use crate::answer::{self, answer_grid};
+use crate::answer::{self, answer_short};
 use crate::chart::{Axis, Category, Chart, Kind, Point, Quantity, Series};
 use crate::compare_table::{
     axis_name, compare_grid, interval, label, overall_grid, percent, signed_percent, tone,
@@ -23,7 +23,7 @@ pub fn compare_sections(answers: &Answers, comparisons: &[&Comparison]) -> Vec<S
     let mut sections = vec![Section {
         title: "Answer".into(),
         lines: lines(answers, comparisons),
-        grids: vec![(String::new(), answer_grid(answers))],
+        grids: vec![(String::new(), answer_short(answers))],
         ..Section::default()
     }];
     let beside: Vec<(String, Grid)> =
@@ -62,16 +62,16 @@ fn lines(answers: &Answers, comparisons: &[&Comparison]) -> Vec<String> {
                 format!(" ({} … {} %)", signed_percent(low), signed_percent(high))
             });
             lines.push(format!(
-                "{}: {} has {} %{interval} of {}: {}.",
+                "{}: {} differs from {} by {} %{interval}: {}.",
                 label(&overall.measure),
                 comparison.b,
-                signed_percent(by),
                 comparison.a,
+                signed_percent(by),
                 overall.verdict.words()
             ));
         }
     }
-    lines.extend(answer::rest(answers, true));
+    lines.extend(answer::rest(answers, false));
     lines
 }
 
