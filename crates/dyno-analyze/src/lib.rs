@@ -39,6 +39,7 @@ pub mod stall;
 pub mod steady;
 pub mod totals;
 pub mod trend;
+pub mod varied;
 pub mod whose;
 pub mod yardstick;
 
@@ -51,3 +52,4 @@ pub use limit::{Limit, LimitError, keeps};
 pub use limited::{Limited, limited};
 pub use load::Load;
 pub use points::{Point, Points, points};
+pub use varied::Varied;

@@ -65,8 +65,9 @@ pub(crate) fn record(
         profile.host.clone_from(&host.name);
     }
     let mut owns = owns(job, results, whole.window.as_ref(), &phases);
+    let key_first = job.targets.first().is_some_and(|aim| aim.target.table_words().key_first);
     for (own, facts) in job.owns.iter().zip(&mut owns) {
-        facts.loaded = loaded::of(own, &results.all()).map(Box::new);
+        facts.loaded = loaded::of(own, &results.all(), key_first).map(Box::new);
         loaded::figures(&mut whole.metrics, &whole.counters, facts.loaded.as_deref());
     }
     let mut owns = owns.into_iter();

@@ -6,8 +6,9 @@ use dyno_workload::own::Own;
 use crate::metrics::{Metrics, put, tell};
 use crate::results::Handed;
 
-/// What the sessions in `results` have loaded of the table of `own`; nothing where that is not what it does.
-pub(crate) fn of(own: &Own, results: &Handed<'_>) -> Option<Loaded> {
+/// What the sessions in `results` have loaded of the table of `own`; nothing where that is not what it does. Whether the engine makes
+/// the primary key with the table is `key_first`.
+pub(crate) fn of(own: &Own, results: &Handed<'_>, key_first: bool) -> Option<Loaded> {
     let bulk = own.bulk()?;
     let table = bulk.described();
     let sessions = results.sessions.as_slice();
@@ -18,6 +19,10 @@ pub(crate) fn of(own: &Own, results: &Handed<'_>) -> Option<Loaded> {
         _ => 0.0,
     };
     let indexes = table.index_count();
+    let before = match (table.is_indexed_first(), key_first && table.has_key()) {
+        (true, _) => indexes,
+        (false, has_key) => u32::from(has_key),
+    };
     let not_yet = || Loaded::NOT_YET.to_owned();
     Some(Loaded {
         table: table.name().to_owned(),
@@ -26,7 +31,7 @@ pub(crate) fn of(own: &Own, results: &Handed<'_>) -> Option<Loaded> {
         rows: sessions.iter().map(|session| session.life.rows[Touch::Inserted as usize]).sum(),
         bytes: bulk.bytes(),
         seconds,
-        indexes: if table.is_indexed_first() { (indexes, 0) } else { (0, indexes) },
+        indexes: (before, indexes - before),
         constraints: table.constraint_count(),
         logged: table.is_logged(),
         indexed_s: Err(not_yet()),

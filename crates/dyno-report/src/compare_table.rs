@@ -17,6 +17,9 @@ use crate::text::{clean, wrap};
 /// Differences shown of what else differed; `--json` has all.
 const DIFFERENCES_MAX: usize = 40;
 
+/// Lines that the reasons of one point may take.
+const VARIED_LINES_MAX: usize = 12;
+
 /// A difference in percent with its sign, as documents print it: `-12.66`, `+3.09`.
 pub fn signed_percent(value: f64) -> String {
     let text = fixed(value, 2);
@@ -83,6 +86,7 @@ pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style
         }
     }
     out.push_str(&notes(comparison, style));
+    out.push_str(&varied(comparison, style));
     if let Some(gains) = &comparison.profile {
         out.push('\n');
         out.push_str(&gains_text(gains, style));
@@ -264,6 +268,19 @@ fn notes(comparison: &Comparison, style: &Style) -> String {
         out.push('\n');
     }
     if out.is_empty() { out } else { format!("\n{out}") }
+}
+
+/// Why repeats differ, as far as that is known.
+fn varied(comparison: &Comparison, style: &Style) -> String {
+    let mut out = String::new();
+    for varied in &comparison.varied {
+        out.push('\n');
+        for line in wrap(&clean(&varied.words()), style.columns(), VARIED_LINES_MAX) {
+            out.push_str(&line);
+            out.push('\n');
+        }
+    }
+    out
 }
 
 fn gate_table(gates: &[GateResult], style: &Style) -> String {

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::differ::{Difference, differ};
 use crate::points::{Better, Estimate, Measure, figure};
 use crate::profile::{Gains, gains};
+use crate::varied::{Varied, varied};
 use crate::whose::{Marked, is_marked, legend, marked};
 use align::Pair;
 use compared::{Column, interval_pct};
@@ -98,6 +99,9 @@ pub struct Comparison {
     /// What has to be known with the figures: that a side is imported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Repeats that differ, and what moved with that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub varied: Vec<Varied>,
     /// Runs that are no result, with the reason.
     pub left_out: Vec<(String, String)>,
     /// What else differs between the sides, the most relevant first.
@@ -149,6 +153,16 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
         notes: [(a, &records_a), (b, &records_b)]
             .into_iter()
             .filter_map(|(side, of)| imported(&side.name, of))
+            .collect(),
+        varied: both
+            .iter()
+            .chain(&one)
+            .flat_map(|pair| {
+                let at = texts(pair);
+                [(&a.name, &pair.a), (&b.name, &pair.b)]
+                    .into_iter()
+                    .filter_map(move |(name, records)| varied(name, &at, records))
+            })
             .collect(),
         left_out,
         differed: differ(&records_a, &records_b),

@@ -7,6 +7,7 @@ use super::{Conclusion, Figures};
 use crate::compare::{Comparison, GateResult, Overall, Verdict};
 use crate::number::fixed;
 use crate::points::{Measure, phrase};
+use crate::varied::Varied;
 
 /// One side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +53,7 @@ pub fn conclusion(of: &str, stopped: Option<String>, figures: Ab) -> Conclusion 
     );
     if let Some(comparison) = &figures.comparison {
         words.extend(comparison.others.iter().cloned());
+        words.extend(comparison.varied.iter().map(Varied::words));
         words.extend(comparison.left_out.iter().map(|(run, why)| format!("left out: {run}, {why}")));
     }
     Conclusion::new(of, stopped, line, words, Figures::Ab(Box::new(figures)))

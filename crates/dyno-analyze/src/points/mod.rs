@@ -273,7 +273,7 @@ impl Group {
 }
 
 /// Operations per second.
-const OPS: &str = "ops_per_s";
+pub(crate) const OPS: &str = "ops_per_s";
 
 /// Why a run is no point; `None` when it is one. `ids` are the names of all runs given.
 fn why_no_point(record: &RunRecord, ids: &HashSet<RunId>) -> Option<String> {

@@ -60,7 +60,9 @@ fn serial_and_parallel(desk: &Desk, url: &str) -> Value {
     assert!(figure(&serial, "load_durable_rows_per_s") <= figure(&serial, "load_rows_per_s"));
     let behind = run(desk, url, &["run.sessions_per_schema=3", "workload.mix=behind"]);
     let loaded = &behind["workload"]["loaded"];
-    assert_eq!(loaded["indexes"], serde_json::json!([0, 3]), "{loaded:#}");
+    // What keeps rows in the order of the primary key makes that with the table.
+    let key_first = i32::from(!url.starts_with("postgres"));
+    assert_eq!(loaded["indexes"], serde_json::json!([key_first, 3 - key_first]), "{loaded:#}");
     assert!(figure(&behind, "load_index_s").is_some_and(|seconds| seconds > 0.0), "{loaded:#}");
     assert_eq!(behind["gate"]["sessions"], 3);
     behind

@@ -86,6 +86,11 @@ impl DescribedTable {
         self.indexes.len() as u32 + u32::from(!self.key.is_empty())
     }
 
+    /// Whether it has a primary key.
+    pub fn has_key(&self) -> bool {
+        !self.key.is_empty()
+    }
+
     /// Its constraints beside the keys.
     pub fn constraint_count(&self) -> u32 {
         self.constraints.len() as u32

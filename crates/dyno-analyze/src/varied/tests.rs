@@ -1,0 +1,89 @@
+//! Scripted repeats whose reason is known.
+
+use dyno_record::{Metric, RunRecord, Unit};
+
+use super::*;
+use crate::fixture;
+
+/// Repeats with these operations per second, each changed by what goes with it.
+fn repeats(rates: &[f64], mut change: impl FnMut(usize, &mut RunRecord)) -> Vec<RunRecord> {
+    let model = fixture::postgres();
+    let one = |(place, &rate): (usize, &f64)| {
+        let mut record = model.clone();
+        record.metrics.insert(OPS.into(), Metric::Value { value: rate, unit: Unit::PerSecond });
+        let blocks = Metric::Value { value: rate * 10.0, unit: Unit::BlocksPerSecond };
+        record.metrics.insert("logical_reads_per_s".into(), blocks);
+        change(place, &mut record);
+        record
+    };
+    rates.iter().enumerate().map(one).collect()
+}
+
+fn asked(records: &[RunRecord]) -> Option<Varied> {
+    varied("a", &[], &records.iter().collect::<Vec<_>>())
+}
+
+fn causes(varied: &Varied) -> Vec<Cause> {
+    varied.moved.iter().map(|moved| moved.cause).collect()
+}
+
+#[test]
+fn what_moved_with_the_slower_runs_is_named_with_its_figures() {
+    let records = repeats(&[800.0, 1000.0, 810.0, 1010.0], |place, record| {
+        let mut native = |name: &str, value| record.counters.native.insert(name.into(), value);
+        native("pg_stat_bgwriter.checkpoints_timed", 0.0);
+        native("pg_stat_bgwriter.checkpoints_req", if place % 2 == 0 { 1.0 } else { 0.0 });
+    });
+    let varied = asked(&records).unwrap();
+    assert_eq!((causes(&varied), varied.runs), (vec![Cause::Checkpoints], 4));
+    let moved = varied.moved[0];
+    assert_eq!((moved.slower, moved.faster), (1.0, 0.0));
+    assert!(moved.rho < -0.8, "{}", moved.rho);
+    let words = varied.words();
+    assert!(
+        words.starts_with("a: operations of 4 repeats are 23 % apart; with it moved checkpoints: 1.0 in"),
+        "{words}"
+    );
+}
+
+#[test]
+fn what_moved_the_other_way_or_too_little_is_not_named() {
+    let metric = |value| Metric::Value { value, unit: Unit::Percent };
+    let rates = [800.0, 1000.0, 900.0, 1100.0];
+    // More steal in the faster runs explains nothing, and a tenth of a percent neither.
+    for steal in [[0.0, 5.0, 2.0, 9.0], [0.3, 0.1, 0.2, 0.0]] {
+        let records = repeats(&rates, |place, record| {
+            record.metrics.insert("cpu_steal_pct".into(), metric(steal[place]));
+        });
+        let varied = asked(&records).unwrap();
+        assert!(varied.still.contains(&Cause::Steal), "{varied:?}");
+        assert!(varied.words().contains("why is not known"), "{}", varied.words());
+    }
+    let records = repeats(&rates, |place, record| {
+        record.metrics.insert("cpu_steal_pct".into(), metric([9.0, 3.0, 6.0, 0.0][place]));
+        record.metrics.insert("buffer_hit_pct".into(), metric([70.0, 90.0, 80.0, 99.0][place]));
+    });
+    assert_eq!(causes(&asked(&records).unwrap()), [Cause::CacheShare, Cause::Steal]);
+}
+
+#[test]
+fn what_a_record_does_not_tell_is_not_known_and_of_few_runs_nothing_is() {
+    let records = repeats(&[800.0, 1000.0, 900.0, 1100.0], |place, record| {
+        record.counters.native.retain(|name, _| !name.contains("checkpoint"));
+        if place == 2 {
+            record.metrics.remove("cpu_steal_pct");
+        }
+    });
+    let varied = asked(&records).unwrap();
+    assert!(varied.unknown.contains(&Cause::Checkpoints) && varied.unknown.contains(&Cause::Steal));
+    let words = varied.words();
+    assert!(words.contains("not told: checkpoints"), "{words}");
+    let few = asked(&records[..2]).unwrap();
+    assert!(few.moved.is_empty() && few.words().contains("of fewer than 4 runs"), "{}", few.words());
+}
+
+#[test]
+fn repeats_that_agree_are_asked_nothing() {
+    assert_eq!(asked(&repeats(&[1000.0, 1040.0, 980.0, 1010.0], |_, _| ())), None);
+    assert_eq!(asked(&[]), None);
+}
