@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn addresses_without_a_password() {
-        let url = |url: &str| Annotator::start(url, None).map(|one| (one.url.clone(), one.dashboard.clone()));
+        let url = |url: &str| Annotator::start(url, None).map(|one| (one.url, one.dashboard));
         let plain = url("https://grafana:3000/sub/").unwrap();
         assert_eq!(plain, ("https://grafana:3000/sub/api/annotations".to_owned(), None));
         assert_eq!(url("http://g?dashboardUID=x").unwrap().1.as_deref(), Some("x"));

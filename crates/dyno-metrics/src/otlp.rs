@@ -95,14 +95,10 @@ fn attribute(key: &str, value: &str) -> Value {
     json!({ "key": key, "value": { "stringValue": value } })
 }
 
-/// The name of an engine in the conventions.
-fn system(record: &RunRecord) -> &str {
-    match record.targets.first().map_or("", |target| target.engine.as_str()) {
-        "postgres" => "postgresql",
-        "oracle" => "oracle.db",
-        "mysql" if record.targets[0].identity.product.contains("MariaDB") => "mariadb",
-        other => other,
-    }
+/// The product's first word in small letters, which is what the conventions call most of them.
+fn system(record: &RunRecord) -> String {
+    let product = record.targets.first().map_or("other_sql", |target| target.identity.product.as_str());
+    product.split_whitespace().next().unwrap_or("other_sql").to_lowercase()
 }
 
 fn resource(record: &RunRecord) -> Value {
@@ -126,7 +122,7 @@ fn of_run(record: &RunRecord) -> Vec<Value> {
     let mut attributes = vec![
         attribute("dyno.run.id", &record.id),
         attribute("dyno.run.status", record.status.name()),
-        attribute("db.system.name", system(record)),
+        attribute("db.system.name", &system(record)),
     ];
     attributes.extend(record.targets.iter().map(|target| attribute("dyno.target.url", &target.url)));
     attributes.extend(record.part_of.iter().map(|part| attribute("dyno.campaign.id", &part.id)));
@@ -204,7 +200,7 @@ fn point(record: &RunRecord, class: &str, ops: &OpStats, (begin_ns, end_ns): (u6
     let count: u64 = counts.iter().sum();
     let sum_s = ops.service_us.mean.map_or(sum_s, |mean_us| mean_us * count as f64 / 1e6);
     let mut attributes =
-        vec![attribute("db.system.name", system(record)), attribute("db.operation.name", class)];
+        vec![attribute("db.system.name", &system(record)), attribute("db.operation.name", class)];
     attributes.push(attribute("dyno.run.id", &record.id));
     (count > 0).then(|| {
         json!({

@@ -46,7 +46,7 @@ pub(crate) fn led<T>(
     talk: &Talk,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
-    led_by(Terminal::new(talk, Beside::start(common, talk)?), common, marks, work)
+    led_by(&Terminal::new(talk, Beside::start(common, talk)?), common, marks, work)
 }
 
 /// The same of a `command` that has a full screen, where there is a terminal for it.
@@ -57,11 +57,11 @@ pub(crate) fn led_on_screen<T>(
     talk: &Talk,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
-    led_by(Terminal::on_screen(talk, Beside::start(common, talk)?, command), common, marks, work)
+    led_by(&Terminal::on_screen(talk, Beside::start(common, talk)?, command), common, marks, work)
 }
 
 fn led_by<T>(
-    terminal: Terminal<'_>,
+    terminal: &Terminal<'_>,
     common: &Common,
     marks: &Marks,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
@@ -75,11 +75,11 @@ fn led_by<T>(
         consent: Consent { own: own.collect(), all: common.allow_hooks, writes: common.allow_writes },
         cancel: terminal.cancel.clone(),
         steer: terminal.steer.clone(),
-        listener: &terminal,
+        listener: terminal,
     };
     let Some(log) = terminal.events() else { return terminal.outcome(work(&lead)) };
     log.obey(&terminal.steer);
-    let listener = &Logged { log, listener: &terminal };
+    let listener = &Logged { log, listener: terminal };
     terminal.outcome(work(&Lead { listener, ..lead }))
 }
 

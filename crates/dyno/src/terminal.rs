@@ -63,7 +63,8 @@ impl<'a> Terminal<'a> {
             match Screen::start(command, self.talk, &self.cancel, &self.steer) {
                 Ok(shown) => *screen = Some(shown),
                 Err(error) => {
-                    self.talk.say(&format!("warning: there are lines, since no screen can be shown: {error}"))
+                    self.talk
+                        .say(&format!("warning: there are lines, since no screen can be shown: {error}"));
                 }
             }
         }
@@ -87,7 +88,7 @@ impl<'a> Terminal<'a> {
     /// Lets the screen show an event; whether it does so instead of lines.
     fn is_on_screen(&self, event: &Event) -> bool {
         let screen = locked(&self.screen);
-        let Some(screen) = &*screen else { return false };
+        let Some(screen) = screen.as_ref().filter(|screen| screen.is_shown()) else { return false };
         screen.hear(event);
         match event {
             Event::Phase(_) | Event::RunOver | Event::Paused(_) => true,
@@ -226,7 +227,7 @@ impl<'a> Terminal<'a> {
             (_, Some(of)) => format!("{number}/{of}"),
             (_, None) => format!("run {number}"),
         };
-        if locked(&self.screen).is_none() {
+        if !locked(&self.screen).as_ref().is_some_and(Screen::is_shown) {
             *locked(&self.run) = Some(RunProgress::among(self.talk, &place, *rest_s));
         }
     }

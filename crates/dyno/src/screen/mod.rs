@@ -31,6 +31,7 @@ use dyno_engine::Cancel;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event;
+use ratatui::layout::Rect;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::signals;
@@ -99,6 +100,7 @@ impl Screen {
             // Where nothing can be drawn any more, what goes on is still measured and stored.
             if let Err(error) = its.go_on(look) {
                 tty::give_back();
+                its.talk.release();
                 its.talk.say(&format!("warning: the screen has ended: {error}"));
             }
         });
@@ -119,6 +121,11 @@ impl Screen {
     pub(crate) fn watch_signals(&self) -> io::Result<()> {
         let talk = self.shared.talk.clone();
         signals::watch_and(&self.shared.cancel, move || leave(&talk))
+    }
+
+    /// Whether it still shows something.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
     /// Something has happened.
@@ -188,7 +195,9 @@ impl Shared {
                 due = Instant::now();
             }
             if self.anew.swap(false, Ordering::SeqCst) {
-                terminal.clear()?;
+                // Clearing would ask the terminal where its cursor is; this does not wait for an answer.
+                let size = terminal.size()?;
+                terminal.resize(Rect::new(0, 0, size.width, size.height))?;
                 due = Instant::now();
             }
             if Instant::now() >= due {

@@ -16,9 +16,11 @@ use ratatui::crossterm::terminal::{
 /// Whether this process has taken the terminal over.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether keys can be read and a screen be shown.
+/// Whether keys can be read and a screen be shown: also a terminal that does not know its size shows lines.
 pub(crate) fn can() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
+    let has_size =
+        || rustix::termios::tcgetwinsize(io::stderr()).is_ok_and(|size| size.ws_col > 0 && size.ws_row > 0);
+    io::stdin().is_terminal() && io::stderr().is_terminal() && has_size()
 }
 
 /// Takes the terminal over.

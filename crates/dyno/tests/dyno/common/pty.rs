@@ -15,11 +15,25 @@ pub struct Pty {
 impl Desk {
     /// A command that runs the program at a terminal.
     pub fn at_terminal(&self, args: &[&str]) -> Command {
+        self.at_terminal_after("", args)
+    }
+
+    /// A command that runs the program at a terminal of 100 columns and 30 lines that can show a full screen.
+    pub fn at_screen(&self, args: &[&str]) -> Command {
+        let mut command = self.at_terminal_after("stty cols 100 rows 30; exec ", args);
+        command.env("TERM", "xterm-256color");
+        command
+    }
+
+    fn at_terminal_after(&self, before: &str, args: &[&str]) -> Command {
         let program = self.command(args);
         let words = std::iter::once(program.get_program()).chain(program.get_args());
         let words: Vec<String> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
         let mut command = Command::new("script");
-        command.args(["-qec", &words.join(" "), "/dev/null"]).current_dir(self.path()).env_clear();
+        command
+            .args(["-qec", &format!("{before}{}", words.join(" ")), "/dev/null"])
+            .current_dir(self.path())
+            .env_clear();
         command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.env("TERM", "dumb").env("SHELL", "/bin/sh").stdin(Stdio::null());
         command
@@ -32,9 +46,7 @@ impl Desk {
 
     /// Starts the program at a terminal that can show a full screen.
     pub fn on_screen(&self, args: &[&str]) -> Pty {
-        let mut command = self.at_terminal(args);
-        command.env("TERM", "xterm-256color");
-        Pty::of(command)
+        Pty::of(self.at_screen(args))
     }
 }
 
