@@ -148,8 +148,18 @@ fn window(state: &mut State, seconds: u32, changes: &[Change]) {
         ];
         let metrics: BTreeMap<String, f64> = metrics.map(|(name, value)| (name.to_owned(), value)).into();
         let (at_s, errors) = (f64::from(second), u64::from(second == 3));
-        let point =
-            SeriesPoint { at_s, seconds: 1.0, ops, errors, p50_us, p99_us, max_us, metrics, slowest: None };
+        let point = SeriesPoint {
+            bands: Default::default(),
+            at_s,
+            seconds: 1.0,
+            ops,
+            errors,
+            p50_us,
+            p99_us,
+            max_us,
+            metrics,
+            slowest: None,
+        };
         (so_far.until_s, so_far.ops, so_far.errors) = (at_s + 1.0, so_far.ops + ops, so_far.errors + errors);
         so_far.latency.add(&latency);
         let wait = |class: &str, event: &str, average_sessions: f64| WaitTime {
