@@ -12,7 +12,7 @@ use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
 use crate::compare_table::{signed_percent, tone};
-use crate::export::{csv_field, markdown_table, markdown_text};
+use crate::export::{csv_field, sections_markdown};
 use crate::grid::{Cell, Grid, Head};
 use crate::html::{Section, pages};
 use crate::plot::{Plot, Row as PlotRow, Times};
@@ -290,22 +290,7 @@ pub fn study_page(conclusion: &Conclusion, study: &Study) -> String {
 
 /// The study in Markdown.
 pub fn study_markdown(conclusion: &Conclusion, study: &Study) -> String {
-    let mut out = format!("# {}\n\n", markdown_text(&study.title));
-    for (at, section) in sections(conclusion, study).iter().enumerate() {
-        if at > 0 {
-            let _ = write!(out, "## {}\n\n", markdown_text(&section.title));
-        }
-        for line in &section.lines {
-            let _ = writeln!(out, "- {}", markdown_text(line));
-        }
-        if !section.lines.is_empty() {
-            out.push('\n');
-        }
-        for (_, grid) in &section.grids {
-            let _ = writeln!(out, "{}", markdown_table(grid));
-        }
-    }
-    out
+    sections_markdown(&study.title, &sections(conclusion, study))
 }
 
 /// The study as CSV: a line for each variant in each figure, in full.

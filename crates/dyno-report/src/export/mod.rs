@@ -18,7 +18,6 @@ use crate::runs::RunsError;
 
 pub use crate::request::Request;
 pub(crate) use csv::field as csv_field;
-pub(crate) use markdown::{table as markdown_table, text as markdown_text};
 pub use sections::{sections_csv, sections_markdown};
 pub use series::SeriesCsv;
 pub use xlsx::{Sheet, workbook};
