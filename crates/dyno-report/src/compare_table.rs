@@ -101,7 +101,7 @@ pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style
 }
 
 /// Every measure at every point as one table, for a page or Markdown.
-pub fn compare_grid(comparison: &Comparison) -> Grid {
+pub(crate) fn compare_grid(comparison: &Comparison) -> Grid {
     let mut heads: Vec<Head> = comparison.axes.iter().map(|axis| Head::text(axis_name(axis))).collect();
     heads.extend([Head::text("measure"), Head::text("unit"), Head::figures("A", ""), Head::figures("B", "")]);
     heads.extend([

@@ -67,7 +67,7 @@ pub use calibration::{calibration_page, calibration_text};
 pub use capacity::{capacity_sections, capacity_text};
 pub use chart::terminal::Glyphs;
 pub use compare_page::compare_sections;
-pub use compare_table::{compare_grid, compare_text, differences, signed_percent};
+pub use compare_table::{compare_text, differences, signed_percent};
 pub use conclusion::conclusion_text;
 pub use data::{DropRow, LoadRow, drop_table, load_table};
 pub use dyno_analyze::number;

@@ -2,10 +2,13 @@
 
 use axum::extract::Query;
 use axum::response::Html;
-use dyno_analyze::totals;
+use dyno_analyze::answer::Answers;
+use dyno_analyze::compare::Comparison;
+use dyno_analyze::{points, totals};
 use dyno_campaign::compare::{Answer, Judge};
 use dyno_campaign::select;
 use dyno_record::{Repository, RunRecord};
+use dyno_report::grid::{Cell, Grid, Head};
 use dyno_report::html::{Section, pages_in};
 use dyno_report::text::clean;
 use maud::{Markup, html};
@@ -43,27 +46,33 @@ pub(crate) async fn page(
     if sides.len() < 2 {
         return choose(&shared, sides.first().cloned()).await;
     }
-    let page = shared.read(move |_, repository| {
-        let answers = answers(repository, &sides)?;
-        Ok(show(&sides, &answers))
-    });
+    let page = shared.read(move |_, repository| show(repository, &sides));
     Ok(Html(page.await?))
 }
 
-/// What comes of holding every set against the first.
-pub(crate) fn answers(repository: &Repository, sides: &[String]) -> Result<Vec<Answer>, Trouble> {
-    let judge = Judge::new(&[], dyno_analyze::compare::MARGIN_PCT, &[])?;
+/// The sets with their records.
+fn records(repository: &Repository, sides: &[String]) -> Result<Vec<(String, Vec<RunRecord>)>, Trouble> {
     let records = sides.iter().map(|selection| {
         let settings = totals::settings(select::of_runs(repository, selection)?);
         let wholes: Vec<RunRecord> = settings.into_iter().map(|setting| setting.whole).collect();
         Ok((selection.clone(), wholes))
     });
-    let records = records.collect::<Result<Vec<_>, dyno_campaign::Error>>()?;
-    Ok(judge.answers(&records))
+    Ok(records.collect::<Result<Vec<_>, dyno_campaign::Error>>()?)
 }
 
-fn show(sides: &[String], answers: &[Answer]) -> String {
-    let sections: Vec<Section> = answers.iter().map(section).collect();
+/// What comes of holding every set against the first.
+pub(crate) fn answers(repository: &Repository, sides: &[String]) -> Result<Vec<Answer>, Trouble> {
+    let judge = Judge::new(&[], dyno_analyze::compare::MARGIN_PCT, &[])?;
+    Ok(judge.answers(&records(repository, sides)?))
+}
+
+fn show(repository: &Repository, sides: &[String]) -> Result<String, Trouble> {
+    let records = records(repository, sides)?;
+    let held = Judge::new(&[], dyno_analyze::compare::MARGIN_PCT, &[])?.answers(&records);
+    let comparisons: Vec<&Comparison> = held.iter().map(|answer| &answer.comparison).collect();
+    let of_sides = records.iter().map(|(name, records)| (name.as_str(), Answers::of(&points(records))));
+    let mut sections = dyno_report::compare_sections(&Answers::of_sides(of_sides), &comparisons);
+    sections.extend(comparisons.iter().filter_map(|comparison| differed(comparison)));
     let actions = html! {
         @for side in sides { a href={"/report?runs=" (escaped(side))} { (clean(side)) } " " }
         a href={"/api/v1/compare?" (query(sides))} { "JSON" }
@@ -71,7 +80,7 @@ fn show(sides: &[String], answers: &[Answer]) -> String {
     let title = format!("{} against {}", sides[1..].join(", "), sides[0]);
     let about =
         "Differences are B less A in percent of A; a verdict takes repeats, and one run each is never one.";
-    pages_in(Some(&frame::around(&actions)), &title, about, &sections)
+    Ok(pages_in(Some(&frame::around(&actions)), &title, about, &sections))
 }
 
 /// The sets as an address names them.
@@ -80,35 +89,18 @@ pub(crate) fn query(sides: &[String]) -> String {
     pairs.map(|(name, side)| format!("{name}={}", escaped(side))).collect::<Vec<_>>().join("&")
 }
 
-fn section(answer: &Answer) -> Section {
-    let comparison = &answer.comparison;
-    let mut lines = vec![format!(
-        "A: {}, {} runs. B: {}, {} runs. Up to ± {} % is no matter.",
-        comparison.a, comparison.runs.0, comparison.b, comparison.runs.1, comparison.margin_pct
-    )];
-    if comparison.points.is_empty() {
-        lines.push("No point is on both sides: there is nothing to compare.".into());
-    }
-    lines.extend(comparison.others.clone());
-    lines.extend(comparison.notes.clone());
-    lines.extend(comparison.left_out.iter().map(|(run, why)| format!("Left out: {run}, {why}.")));
-    let differed = comparison.differed.iter().map(|difference| {
+/// What else differed, and runs that count on no side; nothing where there is neither.
+fn differed(comparison: &Comparison) -> Option<Section> {
+    let mut grid = Grid::new(["what", "A", "B"].map(Head::text).to_vec());
+    for difference in &comparison.differed {
         let cells = [difference.name.clone(), difference.a.join(", "), difference.b.join(", ")];
-        cells.iter().map(|text| dyno_report::grid::Cell::text(text)).collect::<Vec<_>>()
-    });
-    let mut what =
-        dyno_report::grid::Grid::new(["what", "A", "B"].map(dyno_report::grid::Head::text).to_vec());
-    differed.for_each(|cells| what.row(cells));
-    let mut grids = vec![(String::new(), dyno_report::compare_grid(comparison))];
-    if !what.rows.is_empty() {
-        grids.push(("What else differed".to_owned(), what));
+        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
     }
-    Section {
-        title: format!("{} against {}", comparison.b, comparison.a),
-        lines,
-        grids,
-        ..Section::default()
-    }
+    let lines: Vec<String> =
+        comparison.left_out.iter().map(|(run, why)| format!("Left out: {run}, {why}.")).collect();
+    let is_told = !grid.rows.is_empty() || !lines.is_empty();
+    let title = format!("What else differed: {} against {}", comparison.b, comparison.a);
+    is_told.then(|| Section { title, lines, grids: vec![(String::new(), grid)], ..Section::default() })
 }
 
 /// The page on which the other side is chosen.

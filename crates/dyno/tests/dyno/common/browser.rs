@@ -46,17 +46,17 @@ impl Browser {
             .unwrap();
         let (to, from) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
         let mut browser = Self { process, to, from, number: 0, session: None, complaints: Vec::new() };
-        let page = browser.ask("Target.createTarget", json!({ "url": "about:blank" }));
+        let page = browser.ask("Target.createTarget", &json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": page["targetId"], "flatten": true });
-        let session = browser.ask("Target.attachToTarget", attach);
+        let session = browser.ask("Target.attachToTarget", &attach);
         browser.session = session["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Runtime", "Log"] {
-            browser.ask(&format!("{domain}.enable"), json!({}));
+            browser.ask(&format!("{domain}.enable"), &json!({}));
         }
         browser
     }
 
-    fn ask(&mut self, method: &str, parameters: Value) -> Value {
+    fn ask(&mut self, method: &str, parameters: &Value) -> Value {
         self.number += 1;
         let mut message = json!({ "id": self.number, "method": method, "params": parameters });
         if let Some(session) = &self.session {
@@ -86,12 +86,12 @@ impl Browser {
     /// What a script comes to; nothing while a page comes.
     pub fn run(&mut self, script: &str) -> Value {
         let parameters = json!({ "expression": script, "returnByValue": true, "awaitPromise": true });
-        self.ask("Runtime.evaluate", parameters)["result"]["value"].clone()
+        self.ask("Runtime.evaluate", &parameters)["result"]["value"].clone()
     }
 
     /// Goes to an address.
     pub fn go(&mut self, url: &str) {
-        self.ask("Page.navigate", json!({ "url": url }));
+        self.ask("Page.navigate", &json!({ "url": url }));
     }
 
     /// Waits until a script says yes.
