@@ -242,7 +242,7 @@ fn transactions_do_what_they_say_on_a_database_without_rows() {
     // Of a delivery without new orders each district is skipped.
     actor.draw_of(3);
     let mut last = None;
-    while let Some(_) = actor.step(last) {
+    while actor.step(last).is_some() {
         last = Some(dyno_engine::Done { rows: 0, commit_began_ns: None });
     }
     assert_eq!(actor.outcome().effect.tallied, 10);
