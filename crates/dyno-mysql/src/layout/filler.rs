@@ -102,7 +102,7 @@ pub(crate) fn write(
     rows: &mut dyn Rows,
     cancel: &Cancel,
 ) -> Result<u64, TargetError> {
-    let mut written = connection.simple("START TRANSACTION").map_err(TargetError::from).map(|_| 0);
+    let mut written = connection.simple("START TRANSACTION").map(|_| 0);
     written = written.and_then(|_| match way {
         Way::File => file(connection, part, rows, cancel),
         Way::Insert => insert(connection, part, rows, cancel),
