@@ -13,7 +13,7 @@ SIDES = ("one", "other")
 
 def main():
     """One row for each engine of `ENGINES`; `WINDOW` and `WARMUP` are the times of a run, `TESTS` a choice of tests."""
-    window, warmup = os.environ.get("WINDOW", "500ms" if report.quick() else "1s"), os.environ.get("WARMUP", "200ms")
+    window, warmup = os.environ.get("WINDOW", "1s"), os.environ.get("WARMUP", "200ms")
     chosen = os.environ.get("TESTS", "server-lookup,cpu-integer" if report.quick() else "")
     tests = [word for test in chosen.split(",") if test for word in ("--test", test)]
     head = ["engine", "key figures", "unsure", "too few repeats", "better or worse", "the right answer, %", "target"]

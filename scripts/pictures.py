@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+import zlib
 
 WIDTHS = (1280, 390)
 
@@ -159,9 +160,13 @@ def fill(dyno, folder, repository, runs):
     single = [run["id"] for run in json.loads(shown.stdout) if not run.get("part_of")][-1]
     shown = subprocess.run([dyno, "show", single, "--json", "--repository", seed], check=True, capture_output=True, text=True)
     record = json.loads(shown.stdout)
-    path = folder / f"{runs}.json"
-    with open(path, "w", encoding="utf-8") as out:
-        out.write("[\n" + ",\n".join(json.dumps(one) for one in many(record, runs)) + "\n]\n")
+    # As a report has them inside, which is what import takes whole records out of.
+    path = folder / f"{runs}.html"
+    lines = "".join(json.dumps(one) + "\n" for one in many(record, runs)).encode()
+    data = base64.b64encode(zlib.compress(lines, 1)).decode()
+    head = json.dumps({"format": "dyno-records", "version": 1, "count": runs}, separators=(",", ":"))[:-1]
+    element = f'{head},"encoding":"zlib+base64","data":"{data}"}}'
+    path.write_text(f'<!DOCTYPE html><script type="application/json" id="dyno-records">{element}</script>', encoding="utf-8")
     subprocess.run([dyno, "import", path, "--repository", repository], check=True, stdout=subprocess.DEVNULL)
 
 

@@ -91,7 +91,10 @@ mod tests {
 
     #[test]
     fn an_annotation_has_the_window_and_the_runs_name() {
-        let record = RunRecord::from_json(RECORD).unwrap();
+        let mut record = RunRecord::from_json(RECORD).unwrap();
+        assert_eq!(annotation(&record, None), None, "nobody knows when that window was");
+        let window = record.window.as_mut().unwrap();
+        (window.begin, window.end) = ("2026-03-21T14:25:03.250Z".into(), "2026-03-21T14:25:13.250Z".into());
         let body = annotation(&record, Some("abc")).unwrap();
         let ms = |name: &str| body[name].as_i64().unwrap();
         let window = record.window.as_ref().unwrap();

@@ -53,6 +53,7 @@ const GIVEN: &[(sql::Statement, &[&str])] = &[
     (sql::INDEX_THERE, &["index_name"]),
     (sql::INSTANCE, &[]),
     (sql::INSTANCES, &[]),
+    (sql::IO_CALIBRATE, &[]),
     (sql::ISOLATION, &[]),
     (sql::LOCK_HOLDER, &[]),
     (sql::LOCK_SERVER_HOLDER, &[]),

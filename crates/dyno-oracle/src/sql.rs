@@ -65,6 +65,7 @@ statements! {
     INSERT_ROWS = "insert_rows";
     INSTANCE = "instance";
     INSTANCES = "instances";
+    IO_CALIBRATE = "io_calibrate";
     ISOLATION = "isolation";
     LOCK_HOLDER = "lock_holder";
     LOCK_SERVER_HOLDER = "lock_server_holder";

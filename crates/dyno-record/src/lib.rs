@@ -59,7 +59,7 @@ pub use metric::{Metric, Unit};
 pub use ops::{ErrorTally, OpStats};
 pub use own::OwnPart;
 pub use phase::PhaseStats;
-pub use platform::{Advice, Identity, ServerProcesses, Severity, TargetFacts};
+pub use platform::{Advice, Identity, OwnCalibration, ServerProcesses, Severity, TargetFacts};
 pub use profile::{CpuKind, CpuProfile, DatabaseIn, Frame, ProcessShare, Profile, StackNode, SymbolShare};
 pub use record::{RunRecord, SCHEMA_VERSION, Status};
 pub use reported::{Reported, ReportedEvent, ReportedLoad};

@@ -20,6 +20,9 @@ pub struct Identity {
     /// Bytes that its own cache of blocks holds at most; absent where it does not say, or each session has one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_bytes: Option<u64>,
+    /// What it has measured of its own storage, where it does that and somebody asked it to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibrated: Option<OwnCalibration>,
     /// Settings that shape a run: name → value, with units as the database prints them.
     pub settings: BTreeMap<String, String>,
     /// Names of settings that differ from the product's defaults.
@@ -38,6 +41,21 @@ pub struct Identity {
     /// Which processes of the driving host it is. Numbers of processes mean nothing later, so no record keeps them.
     #[serde(skip)]
     pub processes: ServerProcesses,
+}
+
+/// What a database has measured of its own storage (Oracle: `DBMS_RESOURCE_MANAGER.CALIBRATE_IO`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnCalibration {
+    /// Requests of single blocks per second.
+    pub requests_per_s: f64,
+    /// MB per second of large requests by all processes.
+    pub mb_per_s: f64,
+    /// The same by one process.
+    pub process_mb_per_s: f64,
+    /// Mean time of a request of a single block, ms.
+    pub latency_ms: f64,
+    /// When it ended, by the database's clock.
+    pub ended_at: String,
 }
 
 /// Which processes of the host that drives are the database's.

@@ -41,6 +41,8 @@ const NAMED_MAX: usize = 3;
 /// How much of one counter others had.
 #[derive(Debug, Clone, Copy)]
 struct Share {
+    /// Whether that is no load: less than what a monitoring agent asks for.
+    little: bool,
     counter: Counter,
     all: u64,
     others: u64,
@@ -79,6 +81,12 @@ fn of_server(facts: &Facts<'_>, status: CheckStatus) -> CheckStatus {
     if facts.record.plan.target.shared { status.min(CheckStatus::Warn) } else { status }
 }
 
+/// Bytes of a block, of which bytes that were read or written are made.
+fn block_bytes(facts: &Facts<'_>) -> f64 {
+    let largest = facts.record.targets.iter().map(|target| target.identity.block_size).max();
+    largest.unwrap_or_default().max(1) as f64
+}
+
 /// How much of each counter that the database keeps for all others had. Redo has its own check.
 fn shares(facts: &Facts<'_>, interval: &Interval<'_>) -> Vec<Share> {
     let share = |(&counter, &own): (&Counter, &i64)| {
@@ -89,7 +97,9 @@ fn shares(facts: &Facts<'_>, interval: &Interval<'_>) -> Vec<Share> {
         // What sessions did between their own words and the counters is nobody else's.
         let blur = share_of(all, interval.blur);
         let others = all.saturating_sub(own).saturating_sub(blur).saturating_add(unexplained).min(all);
-        Some(Share { counter, all, others })
+        let unit = if counter.unit() == dyno_record::Unit::Bytes { block_bytes(facts) } else { 1.0 };
+        let little = (others as f64) < FLOOR_PER_S * interval.seconds.max(0.0) * unit;
+        Some(Share { little, counter, all, others })
     };
     let counters = interval.counters.own.iter().filter(|(counter, _)| **counter != Counter::RedoBytes);
     counters.filter_map(share).collect()
@@ -106,12 +116,8 @@ pub(super) fn here(facts: &Facts<'_>) -> Verdict {
     if shares.is_empty() {
         return skip("the engine does not tell the run's own reads and rows from those of others");
     }
-    let floor = FLOOR_PER_S * interval.seconds.max(0.0);
-    let judged = |share: &Share| {
-        // Bytes follow from their blocks.
-        let little = share.counter.unit() != dyno_record::Unit::Bytes && (share.others as f64) < floor;
-        if little { CheckStatus::Pass } else { status(share.pct()) }
-    };
+    let judged = |share: &Share| if share.little { CheckStatus::Pass } else { status(share.pct()) };
+    // Bytes follow from their blocks.
     let blocks = shares.iter().filter(|share| share.counter.unit() != dyno_record::Unit::Bytes);
     let mut seen: Vec<&Share> = blocks.filter(|share| judged(share) != CheckStatus::Pass).collect();
     seen.sort_by(|a, b| b.pct().total_cmp(&a.pct()));
@@ -144,7 +150,7 @@ fn rows_of_test_tables(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Sha
         interval.errors.saturating_mul(facts.operations_per_error(interval)).saturating_mul(per_error);
     let open = share_of(asked, interval.blur).saturating_add(failed);
     let others = counted.saturating_sub(asked).saturating_sub(open);
-    Ok(Share { counter: Counter::RowsRead, all: counted, others })
+    Ok(Share { little: false, counter: Counter::RowsRead, all: counted, others })
 }
 
 /// Whether others read the test tables.
@@ -207,7 +213,12 @@ impl Company {
         let of_this_run = facts.own_company().is_some();
         let mut shares = shares(facts, &interval);
         let commits = commits::others(facts, &interval);
-        shares.extend(commits.map(|(others, all)| Share { counter: Counter::Commits, all, others }));
+        shares.extend(commits.map(|(others, all)| Share {
+            little: false,
+            counter: Counter::Commits,
+            all,
+            others,
+        }));
         // Sessions on data of the user's own work in no test tables, and the database counts for all of it.
         let of_test_tables = match facts.on_test_data() {
             Ok(()) => facts.counting.for_test_tables.clone(),
@@ -216,7 +227,7 @@ impl Company {
         let rows_are_ours = of_test_tables.contains(&Counter::RowsRead);
         shares.extend(rows_are_ours.then(|| rows_of_test_tables(facts, &interval).ok()).flatten());
         let beyond = expected::beyond(facts).into_iter();
-        shares.extend(beyond.map(|(counter, others, all)| Share { counter, all, others }));
+        shares.extend(beyond.map(|(counter, others, all)| Share { little: false, counter, all, others }));
         let here = match facts.on_test_data() {
             Ok(()) => None,
             Err(_) => seen_here(&shares, &interval),
@@ -238,6 +249,12 @@ impl Company {
     /// How much of a counter others had, %, where that is counted.
     pub(crate) fn share_pct(&self, counter: Counter) -> Option<f64> {
         self.shares.iter().filter(|share| share.counter == counter).map(Share::pct).reduce(f64::max)
+    }
+
+    /// The same of what is a load: a block of nine says nothing of the run's figures.
+    pub(crate) fn load_pct(&self, counter: Counter) -> Option<f64> {
+        let loads = self.shares.iter().filter(|share| share.counter == counter && !share.little);
+        loads.map(Share::pct).reduce(f64::max)
     }
 
     /// Whether so many sessions are a load.
@@ -268,6 +285,7 @@ fn beside(facts: &Facts<'_>, interval: &Interval<'_>) -> Beside {
         None => interval.counter(counter).ok(),
     };
     let part = |others: u64, own: u64| Share {
+        little: false,
         counter: Counter::RowsWritten,
         all: others.saturating_add(own),
         others,
@@ -305,7 +323,8 @@ fn redo(facts: &Facts<'_>, interval: &Interval<'_>, by_rows: Option<f64>) -> (Op
     match (all, own, by_rows) {
         (Some(0), ..) => (Some(0.0), "no redo was written".to_owned()),
         (Some(all), Some(own), _) => {
-            let share = Share { counter: Counter::RedoBytes, all, others: all.saturating_sub(own) };
+            let share =
+                Share { little: false, counter: Counter::RedoBytes, all, others: all.saturating_sub(own) };
             match were_there {
                 true => (Some(share.pct()), "what the run's own sessions did not write".to_owned()),
                 false => (Some(0.0), "nobody else was seen to write".to_owned()),

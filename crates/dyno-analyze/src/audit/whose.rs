@@ -83,8 +83,10 @@ fn of_counters(company: &Company, counters: &[Counter], scope: Scope) -> Whose {
         (None, Scope::Server) => (company.server_pct, company.server_from.clone()),
         (None, _) => (None, String::new()),
     };
-    if others_pct.is_some_and(|pct| pct > company.mark_pct) {
-        let pct = percent(others_pct.unwrap_or_default());
+    let loads = counters.iter().filter_map(|&counter| company.load_pct(counter));
+    let load_pct = if told.is_some() { loads.reduce(f64::max) } else { others_pct };
+    if let Some(pct) = load_pct.filter(|pct| *pct > company.mark_pct) {
+        let pct = percent(pct);
         return Whose { scope, others_pct, marked: true, why: format!("others had {pct} % of it: {why}") };
     }
     if let (Scope::Database | Scope::Server, None, Some(why)) = (scope, others_pct, &company.here) {

@@ -263,7 +263,7 @@ fn a_strangers_commands_are_asked_about_and_not_run() {
     let plan = ear.plan(&["hooks.pre=touch ran"]);
     let error = dyno_campaign::run(&ear.lead(), plan).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
-    assert_eq!(*ear.asked.lock().unwrap(), ["pre: touch ran"]);
+    assert_eq!(*ear.asked.lock().unwrap(), ["hooks.pre: touch ran"]);
     assert!(ear.heard().is_empty(), "nothing was begun");
 }
 

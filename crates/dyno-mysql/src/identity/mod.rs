@@ -37,6 +37,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         version: connection.server_version().to_owned(),
         block_size: page_bytes,
         cache_bytes: settings.number("innodb_buffer_pool_size"),
+        calibrated: None,
         settings: shaping,
         non_default: settings.non_default(),
         redo_path: redo.map(str::to_owned).or_else(|| data_path.clone()),

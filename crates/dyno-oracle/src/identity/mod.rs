@@ -1,5 +1,6 @@
 //! What the database is, and what of it would falsify a run.
 
+mod calibrated;
 mod checks;
 mod counting;
 mod durability;
@@ -36,6 +37,7 @@ pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Resul
         block_size: tablespace(connection, config)?.block_size,
         // Memory moves between the cache and others while an instance runs.
         cache_bytes: None,
+        calibrated: calibrated::calibrated(connection)?,
         settings: settings::shaping(&settings),
         non_default: settings.non_default(),
         // Files may lie in ASM, on Exadata, or behind a name that means nothing here.

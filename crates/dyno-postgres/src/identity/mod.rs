@@ -45,6 +45,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         version: short_version(printed).to_owned(),
         block_size: block_bytes,
         cache_bytes: settings::bytes(&settings, "shared_buffers"),
+        calibrated: None,
         settings: shaping,
         non_default: settings.non_default(),
         data_path,

@@ -104,6 +104,7 @@ pub(super) fn identify(params: &Params) -> Result<Identity, TargetError> {
         version: version().to_owned(),
         block_size,
         cache_bytes: None,
+        calibrated: None,
         settings,
         non_default,
         data_path: params.file().map(|path| path.display().to_string()),

@@ -5,7 +5,7 @@ use dyno_record::{Metric, RunRecord};
 
 use super::{Page, Tested};
 use crate::limited::Component;
-use crate::number::percent;
+use crate::number::{figure, percent};
 use crate::points::Point;
 
 /// A test of storage in which the database's cache serves more than this is none, %.
@@ -71,6 +71,7 @@ pub(super) fn notes(page: &Page, points: &[Point], runs: &[RunRecord]) -> Vec<St
         ));
     }
     notes.extend(outgrown(page, runs));
+    notes.extend(calibrated(page, runs));
     let cached =
         points.iter().flat_map(|point| &point.runs).filter_map(|run| run.page_cache_pct).reduce(f64::max);
     if let (Some("out"), Some(cached)) = (page.cache.as_deref(), cached) {
@@ -92,6 +93,21 @@ fn outgrown(page: &Page, runs: &[RunRecord]) -> Option<String> {
     Some(format!(
         "data.scale was {scale} and data.scan_scale {scans}; the database's own cache holds {}",
         Bytes(held)
+    ))
+}
+
+/// What the database itself has measured of its storage, beside a test of that.
+fn calibrated(page: &Page, runs: &[RunRecord]) -> Option<String> {
+    let run = runs.first().filter(|_| page.raw.is_some())?;
+    let own = run.targets.iter().find_map(|target| target.identity.calibrated.as_ref())?;
+    Some(format!(
+        "the database's own calibration (which ended {}): {} requests of a block/s with {} ms each, {} MB/s of large ones, {} MB/s \
+         by one process",
+        own.ended_at,
+        figure(own.requests_per_s),
+        figure(own.latency_ms),
+        figure(own.mb_per_s),
+        figure(own.process_mb_per_s)
     ))
 }
 

@@ -170,3 +170,33 @@ fn what_more_targets_do_is_held_against_what_one_does() {
     let said = "a: what one target does, 1.80 × on 2, 90.0 % of linear";
     assert!(conclusion.sentences().iter().any(|words| words == said), "{:?}", conclusion.sentences());
 }
+
+#[test]
+fn what_is_true_of_several_tests_is_said_once_and_the_databases_own_calibration_beside_storage() {
+    let with = |id: &str, is_calibrated: bool| {
+        let mut record = run(id, 1, 100.0, 1_000);
+        record.targets[0].identity.cache_bytes = Some(128 << 20);
+        record.targets[0].identity.calibrated = is_calibrated.then(|| dyno_record::OwnCalibration {
+            requests_per_s: 12_500.0,
+            mb_per_s: 1_830.0,
+            process_mb_per_s: 410.0,
+            latency_ms: 3.0,
+            ended_at: "2026-11-02 03:14:15".into(),
+        });
+        record
+    };
+    let raw = |id: &str| Page { raw: Some(RawTest::RandomRead), ..page(id) };
+    let out = |id: &str| Page { cache: Some("out".into()), ..page(id) };
+    let pages = vec![raw("a"), page("b"), out("c"), out("d")];
+    let runs = [with("a", true), with("b", true), with("c", false), with("d", false)];
+    let (conclusion, _) = suite_of(pages, &runs);
+    let calibrated: Vec<&String> =
+        conclusion.words.iter().filter(|words| words.contains("own calibration")).collect();
+    let said = "a: the database's own calibration (which ended 2026-11-02 03:14:15): 12,500 requests of a block/s with ";
+    assert!(calibrated.len() == 1 && calibrated[0].starts_with(said), "{:#?}", conclusion.words);
+    let sized: Vec<&String> = conclusion.words.iter().filter(|words| words.contains("cache holds")).collect();
+    assert!(
+        sized.len() == 1 && sized[0].starts_with("c, d: ") && sized[0].ends_with("cache holds 128M"),
+        "{sized:#?}"
+    );
+}
