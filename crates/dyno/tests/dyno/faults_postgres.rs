@@ -150,7 +150,9 @@ fn restarted_while_sessions_reconnect_the_run_is_no_result() {
         assert!(matches!(said.code, 1 | 3), "{said:#?}");
         let record = last(&desk);
         assert_ne!(record["status"], "valid");
-        assert!(reasons(&record).contains("end snapshot"), "{}", reasons(&record));
+        // On a machine without a free processor the counters of the begin may still be under way.
+        let due = ["end snapshot", "the counters could not be read"];
+        assert!(due.iter().any(|why| reasons(&record).contains(why)), "{}", reasons(&record));
         let errors = record["errors"].as_array().unwrap();
         assert!(errors.iter().any(|error| error["class"] == "connection"), "{errors:#?}");
         assert_goes_on(&desk, &url);
