@@ -11,7 +11,21 @@ fn command(desk: &Desk, command: &str, url: &str, more: &[&str]) -> Said {
 }
 
 /// A run of few transactions with these options.
+///
+/// All sessions want the same few rows, so that on a busy machine one may wait for another across an edge of so short a window; such a
+/// run says so, and is made again.
 fn run(desk: &Desk, url: &str, sessions: &str, ops: &str, options: &[&str]) -> Value {
+    let mut record = run_once(desk, url, sessions, ops, options);
+    for _ in 0..2 {
+        if !record["reasons"].to_string().contains("edges: ") {
+            break;
+        }
+        record = run_once(desk, url, sessions, ops, options);
+    }
+    record
+}
+
+fn run_once(desk: &Desk, url: &str, sessions: &str, ops: &str, options: &[&str]) -> Value {
     let (sessions, ops) =
         (format!("run.sessions_per_schema={sessions}"), format!("run.ops_per_session={ops}"));
     let mut args = vec!["--json", "--set", "run.warmup=0s", "--set", &sessions, "--set", &ops];
