@@ -132,9 +132,12 @@ fn through(url: &str) {
     assert_eq!(code, 0, "{}", record["reasons"]);
     assert_phases(&record, &["select", "update"]);
     // PostgreSQL's own count of commits holds reads, too; sessions show what they did some milliseconds later.
-    let commits = record["phases"][0]["metrics"]["commits_per_s"].as_f64().unwrap();
-    let rate = |class: &str| record["phases"][0]["ops"][class]["rate_per_s"].as_f64().unwrap();
-    assert!((0.7 * rate("update")..1.3 * rate("all")).contains(&commits), "{commits} of {}", rate("update"));
+    // Where counters were read late, on a busy machine, an interval has none, and neither has the phase of it.
+    if let Some(commits) = record["phases"][0]["metrics"]["commits_per_s"].as_f64() {
+        let rate = |class: &str| record["phases"][0]["ops"][class]["rate_per_s"].as_f64().unwrap();
+        let due = 0.7 * rate("update")..1.3 * rate("all");
+        assert!(due.contains(&commits), "{commits} of {}", rate("update"));
+    }
     // Shown and exported.
     let id = record["id"].as_str().unwrap();
     let shown = ok(&desk, &["show", id]);
