@@ -31,7 +31,10 @@ class Dyno:
 
     def run(self, **options):
         """One run; returns its record and the finished process. A run that its own audit rejects is an error."""
-        done = process.run(self.command("run", "--json", **options))
+        # Invalid is 1 or 3 by what it is of; the record says why, an error has none.
+        done = process.run(self.command("run", "--json", **options), ok=(0, 1, 3))
+        if not done.stdout:
+            raise RuntimeError(f"{self.program} run: {done.stderr[-2000:]}")
         record = json.loads(done.stdout)
         if record["status"] != "valid":
             raise RuntimeError(f"the run is {record['status']}: {record['reasons']}")

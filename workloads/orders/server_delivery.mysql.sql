@@ -1,2 +1,9 @@
 -- name: all
-CALL orders_delivery(:w_id, :carrier_id);
+CALL orders_delivery(:at_w_id, :at_carrier_id);
+-- name: oldest_request
+SELECT q_id, q_w_id, q_carrier_id FROM delivery_queue WHERE q_stale > CURRENT_TIMESTAMP ORDER BY q_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+-- name: request_done
+DELETE FROM delivery_queue WHERE q_id = :q_id;
+-- name: result
+INSERT INTO delivery_result (r_id, r_w_id, r_due, r_done)
+SELECT q_id, q_w_id, q_due, CURRENT_TIMESTAMP FROM delivery_queue WHERE q_id = :q_id;

@@ -235,7 +235,16 @@ impl<'a> Facts<'a> {
     /// The window, where comparing its operations with its counters says something.
     pub(super) fn compared_window(&self) -> Result<Interval<'a>, Skip> {
         let interval = self.window_interval()?;
-        if self.window()?.unsure_share() > SHARE_UNSURE_MAX {
+        let window = self.window()?;
+        if window.edge_late > (0, 0) {
+            // What such a session had done beside its operations by then, such as beginning anew, is not told either.
+            return Err(Skip(
+                "sessions were in one operation across an edge, and nobody knows how much of their work the counters hold: the whole run \
+                 is compared"
+                    .into(),
+            ));
+        }
+        if window.unsure_share() > SHARE_UNSURE_MAX {
             return Err(Skip(
                 "most of the work was done while the counters were read: the whole run is compared".into(),
             ));

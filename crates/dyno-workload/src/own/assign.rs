@@ -109,7 +109,7 @@ pub(super) fn set_real(transactions: &Table<'_>, draws: &Draws, names: &Names) -
 }
 
 fn within(table: &Table<'_>, draws: &Draws, names: &Names, found: &mut BTreeSet<u16>) {
-    let steps = NESTING.into_iter().filter_map(|key| table.get(key)).filter_map(|item| item.as_list());
+    let steps = NESTING.into_iter().filter_map(|key| table.get(key)).filter_map(|item| item.as_flat_list());
     for step in steps.flatten().filter_map(|item| item.as_table()) {
         if let (Some(name), Some(expr)) = (step.get("set"), step.get("expr"))
             && let Some(slot) = name.as_text().and_then(|name| names.slot(&name.letters))

@@ -80,6 +80,8 @@ pub const EXAMPLES: [Example; 11] = [
         "delivery.sqlite.sql",
         "new_order.sql",
         "new_order.sqlite.sql",
+        "delivery_request.sql",
+        "delivery_request.sqlite.sql",
         "order_status.sql",
         "payment.sql",
         "payment.sqlite.sql",

@@ -54,6 +54,8 @@ pub(super) fn chosen(
     let with_weight = |mut transaction: Transaction| {
         let (_, how_often) = weights.iter().find(|(name, _)| *name == transaction.name)?;
         (transaction.weight, transaction.rate) = match how_often {
+            // What never comes is not of the mix.
+            HowOften::Weight(0) => return None,
             HowOften::Weight(weight) => (*weight, None),
             HowOften::Rate(rate) => (0, Some(*rate)),
         };

@@ -154,6 +154,8 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     let rated = transactions.iter().filter_map(Transaction::rated).collect();
     let transactions = part(transactions, choice.part);
     let sums = sums(&transactions);
+    let yardstick = top.get("yardstick").map(|item| yardstick(&item, &transaction_table)).transpose()?;
+    let is_done = |yardstick: &Yardstick| transactions.iter().any(|one| one.name == yardstick.class);
     let (setup, drop) = (script(folder, table("setup")?)?, script(folder, table("drop")?)?);
     let invariants = invariants(folder, top)?;
     let around = Around { draws: &draws, names: &names, writes };
@@ -167,7 +169,7 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
         about: about.map(|about| about.letters.to_string()).unwrap_or_default(),
         types: transactions.iter().any(|transaction| transaction.keying_ns > 0),
         note,
-        yardstick: top.get("yardstick").map(|item| yardstick(&item, &transaction_table)).transpose()?,
+        yardstick: yardstick.filter(is_done),
         options: top.options(),
         writes,
         deck,

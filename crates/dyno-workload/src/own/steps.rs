@@ -192,7 +192,8 @@ impl Reader<'_> {
         if let Some(why) = item.as_text() {
             return Err(item.fault(shown(&why.letters), "choose other options, or write a list of steps"));
         }
-        let list = item.list("a list of steps: [{ run = \"read_stock\" }]")?;
+        let example = "a list of steps: [{ run = \"read_stock\" }]";
+        let list = item.as_flat_list().ok_or_else(|| item.wanted("a list", example))?;
         if list.is_empty() {
             return Err(item.fault("there is no step", "write one"));
         }

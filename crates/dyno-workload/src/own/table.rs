@@ -172,7 +172,7 @@ impl<'a> Item<'a> {
         )
     }
 
-    fn wanted(&self, what: &str, example: &str) -> Fault {
+    pub(super) fn wanted(&self, what: &str, example: &str) -> Fault {
         self.fault(format!("not {what}"), format!("write {example}"))
     }
 
@@ -282,7 +282,17 @@ impl<'a> Item<'a> {
     pub(super) fn list_with_any_option(&self) -> Vec<Item<'a>> {
         let values = self.value.get_ref().as_array().map(|values| values.iter()).into_iter().flatten();
         let of = |value| Item { key_at: self.key_at, value, ..self.clone() };
-        values.flat_map(|value| self.options.any(value)).map(of).collect()
+        let flat = |item: Item<'a>| match item.value.get_ref().is_array() {
+            true => item.list_with_any_option(),
+            false => vec![item],
+        };
+        values.flat_map(|value| self.options.any(value)).map(of).flat_map(flat).collect()
+    }
+
+    /// The list, if it is one; what is a list within it is a part of it.
+    pub(super) fn as_flat_list(&self) -> Option<Vec<Item<'a>>> {
+        let flat = |item: Item<'a>| item.as_flat_list().unwrap_or_else(|| vec![item]);
+        Some(self.as_list()?.into_iter().flat_map(flat).collect())
     }
 
     pub(super) fn list(&self, example: &str) -> Result<Vec<Item<'a>>, Fault> {

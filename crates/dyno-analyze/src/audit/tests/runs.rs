@@ -245,6 +245,8 @@ fn where_the_window_cannot_be_compared_the_whole_run_is() {
     check_cases(vec![
         ("commits", Skipped, "the whole run is compared", postgres(read_late)),
         ("commits_whole", Pass, "acknowledged", postgres(read_late)),
+        // A session that was stuck has not told what it had done beside its operations.
+        ("commits", Skipped, "across an edge", postgres(|r| window(r).edge_late = (0, 1))),
         ("edges", Warn, "rates of the database's counters are left out", postgres(read_late)),
         (
             "edges",

@@ -183,6 +183,12 @@ fn requests_go_by_the_options() {
     assert_eq!(trips(&[], "sqlite")[0], (27, Some(67)));
     assert_eq!(trips(&["like=go-tpc"], "postgres")[0], (15, Some(25)));
     assert_eq!(trips(&["like=hammerdb"], "mysql"), [(3, Some(3)); 5], "begin, call, commit");
+    let options = ["like=hammerdb".to_owned(), "deferred=true".to_owned()];
+    let choice = Choice { options: &options, mix: Some("deliverers"), ..Choice::default() };
+    let deliverers =
+        Own::read_as(Path::new("@orders"), choice).expect("it is read").transaction_facts("mysql");
+    let facts: Vec<_> = deliverers.iter().map(|one| (one.class.as_str(), one.requests)).collect();
+    assert_eq!(facts, [("delivery", (6, Some(6)))], "begin, look, note, take out, call, commit");
     let own = orders(&["like=go-tpc", "lock_stock=false"]).expect("it is read");
     let options = own.options(false);
     assert_eq!(options["lock_stock"], "false");
