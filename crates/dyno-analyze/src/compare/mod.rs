@@ -34,7 +34,8 @@ pub use gate::{Gate, GateError, GateResult};
 pub use near_zero::{difference_pct, is_near_zero};
 use overall::overall;
 use ratio::{RatioDraws, draw_ratio};
-use verdict::{Evidence, adjusted, judge};
+pub(crate) use verdict::adjusted;
+use verdict::{Evidence, judge};
 pub use verdict::{SIGNIFICANCE, Verdict};
 
 /// The measures that are compared where none is named: load, latency, work in the database, and what it cost.

@@ -101,7 +101,7 @@ fn judge_unmarked(evidence: &Evidence, better: Better, margin_pct: f64) -> Verdi
 
 /// Chances of many tests, adjusted so that of the differences that are called so at most the stated share is none
 /// (Benjamini and Hochberg 1995). Where nothing differs, they are as careful as a correction for the number of tests.
-pub(super) fn adjusted(chances: &[Option<f64>]) -> Vec<Option<f64>> {
+pub(crate) fn adjusted(chances: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> =
         chances.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();
     order.sort_by(|x, y| x.1.total_cmp(&y.1));

@@ -3,13 +3,15 @@
 //! A ratio says how many times better a platform is than the first one, whichever way is better for the figure. There is no
 //! index over all: a platform is used by its weakest component. With repeats on both sides whose ranges lie apart a difference
 //! is taken as real where that has a chance of 5 % at most among equal platforms (the extreme of the Mann-Whitney test:
-//! 2 / C(n + m, n), so four runs of each are the least).
+//! 2 / C(n + m, n), so four runs of each are the least), adjusted for the tests of the card (Benjamini and Hochberg 1995): of fifty
+//! tests of equal platforms two or three lie apart by accident.
 
 mod value;
 mod words;
 
 use serde::Serialize;
 
+use crate::compare::adjusted;
 use crate::conclusion::suite::{Page, Suite};
 pub use value::{Figure, NOT_PRINTED, Value};
 
@@ -41,7 +43,7 @@ pub enum Verdict {
     Worse,
     /// Repeats differ by more than that.
     Unsure,
-    /// Repeats lie apart, and are so few that equal platforms' would do so often.
+    /// Repeats lie apart, and are so few that those of some tests of equal platforms would do so.
     Few,
     /// There are no repeats to say how far they differ.
     Single,
@@ -55,6 +57,9 @@ pub struct Ratio {
     /// The least and the most that repeats leave room for; absent where there are none on either side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
+    /// How likely it is that repeats of equal platforms lie so far apart; 1 where they do not lie apart.
+    #[serde(skip)]
+    chance: f64,
     /// Whether that is real.
     pub verdict: Verdict,
 }
@@ -92,7 +97,9 @@ pub struct Scorecard {
 /// Platforms side by side, the first of which others are held against.
 pub fn scorecard(platforms: &[Platform], figure: Figure) -> Scorecard {
     let lines: Vec<Line> = pages(platforms).into_iter().map(|page| line(page, platforms, figure)).collect();
-    let lines: Vec<Line> = lines.into_iter().filter(|line| line.values.iter().any(Result::is_ok)).collect();
+    let mut lines: Vec<Line> =
+        lines.into_iter().filter(|line| line.values.iter().any(Result::is_ok)).collect();
+    (1..platforms.len()).for_each(|at| doubt(&mut lines, at));
     Scorecard {
         platforms: platforms.iter().map(|platform| platform.name.clone()).collect(),
         figure,
@@ -144,21 +151,32 @@ fn ratio(first: &Value, this: &Value, less_is_better: bool) -> Option<Ratio> {
     }
     let range = worse.range.zip(better.range).filter(|(worse, _)| worse.0 > 0.0);
     let range = range.map(|(worse, better)| (better.0 / worse.1, better.1 / worse.0));
-    let is_rare = chance(first.runs, this.runs) <= CHANCE_MAX;
-    let verdict = match range {
-        None => Verdict::Single,
-        Some((low, high)) if (low > 1.0 || high < 1.0) && !is_rare => Verdict::Few,
-        Some((low, _)) if low > 1.0 => Verdict::Better,
-        Some((_, high)) if high < 1.0 => Verdict::Worse,
-        Some(_) => Verdict::Unsure,
+    let (chance, verdict) = match range {
+        None => (1.0, Verdict::Single),
+        Some((low, _)) if low > 1.0 => (chance(first.runs, this.runs), Verdict::Better),
+        Some((_, high)) if high < 1.0 => (chance(first.runs, this.runs), Verdict::Worse),
+        Some(_) => (1.0, Verdict::Unsure),
     };
-    Some(Ratio { times: better.value / worse.value, range, verdict })
+    Some(Ratio { times: better.value / worse.value, range, chance, verdict })
+}
+
+/// Takes back what is called better or worse of the platform at `at` although so many tests of equal platforms would show it.
+fn doubt(lines: &mut [Line], at: usize) {
+    let tested = |ratio: &Ratio| ratio.range.is_some().then_some(ratio.chance);
+    let chances: Vec<Option<f64>> =
+        lines.iter().map(|line| line.ratios[at].as_ref().and_then(tested)).collect();
+    for (line, chance) in lines.iter_mut().zip(adjusted(&chances)) {
+        let ratio = line.ratios[at].as_mut().zip(chance).filter(|(ratio, _)| ratio.chance < 1.0);
+        if let Some((ratio, _)) = ratio.filter(|(_, chance)| *chance > CHANCE_MAX) {
+            ratio.verdict = Verdict::Few;
+        }
+    }
 }
 
 /// How likely it is that so many runs of two equal platforms lie wholly apart: 2 / C(n + m, n).
 fn chance(n: usize, m: usize) -> f64 {
     let ways: f64 = (1..=n).map(|i| (m + i) as f64 / i as f64).product();
-    2.0 / ways
+    (2.0 / ways).min(1.0)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ fn suite(times: f64, spread: f64) -> Suite {
         most.value *= times;
         most.range = (spread > 0.0).then_some((most.value * (1.0 - spread), most.value * (1.0 + spread)));
         let step = test.steps.iter_mut().find(|step| step.sessions == most.sessions).unwrap();
-        step.runs = vec![String::new(); 4];
+        step.runs = vec![String::new(); 5];
         test.single_us = test.single_us.map(|us| us / times);
     }
     suite
@@ -58,6 +58,34 @@ fn a_difference_is_sure_where_repeats_are_many_and_lie_apart() {
     // Three and three lie apart by accident in one case of ten, four and four in one of thirty-five.
     assert!((chance(3, 3) - 0.1).abs() < 1e-12 && (chance(4, 4) - 2.0 / 70.0).abs() < 1e-12);
     assert!(chance(1, 1) >= 1.0);
+}
+
+#[test]
+fn one_test_of_many_that_lies_apart_is_no_finding_unless_its_repeats_are_many() {
+    let lucky = |runs: usize| {
+        let mut suite = suite(1.0, 0.01);
+        let first = suite.tests[0].clone();
+        for number in 0..40 {
+            let mut test = first.clone();
+            test.page.id = format!("test-{number}");
+            suite.tests.push(test);
+        }
+        suite
+            .tests
+            .iter_mut()
+            .flat_map(|test| &mut test.steps)
+            .for_each(|step| step.runs.resize(runs, String::new()));
+        suite
+    };
+    let verdict = |runs: usize| {
+        let mut apart = lucky(runs);
+        let most = apart.tests[0].most.as_mut().unwrap();
+        most.value *= 1.1;
+        most.range = most.range.map(|(low, high)| (1.1 * low, 1.1 * high));
+        let card = scorecard(&[platform("a", vec![lucky(runs)]), platform("b", vec![apart])], Figure::Most);
+        card.lines[0].ratios[1].unwrap().verdict
+    };
+    assert_eq!([4, 5, 7].map(verdict), [Verdict::Few, Verdict::Few, Verdict::Better]);
 }
 
 #[test]
