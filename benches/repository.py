@@ -1,12 +1,10 @@
 """`dyno list` and `dyno show` on a repository of 10,000 runs."""
 
-import json
-import sqlite3
 import tempfile
-import zlib
 
 from shared import pairs, process, report
 from shared.dyno import Dyno
+from shared.many import copy_of, multiply
 
 RUNS = 10_000
 
@@ -18,7 +16,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         dyno = Dyno(folder, "sqlite::memory:", data__scale="1000 blocks", run__warmup="0s", run__time="5s")
         record, _ = dyno.run()
-        multiply(dyno.repository, record["id"])
+        multiply(dyno.repository, record["id"], RUNS)
         commands = {
             "dyno list": ["list"],
             f"dyno list --limit {RUNS}": ["list", "--limit", str(RUNS)],
@@ -33,26 +31,3 @@ def main():
             ms = pairs.Spread.of([process.run(argv).wall_s * 1000 for _ in range(9)])
             table.row([name, ms.show(1), report.verdict(ms.median, at_most=200)], command=name, ms=ms)
     table.finish()
-
-
-def copy_of(run, number):
-    """The name of copy `number`, as unique as a real one."""
-    return f"{run}-{number:05d}"
-
-
-def multiply(repository, run):
-    """Copies one real run until there are [`RUNS`], each with its own name and moment, as that many runs would lie there."""
-    base = sqlite3.connect(repository)
-    columns = [row[1] for row in base.execute("PRAGMA table_info(run)")]
-    first = dict(zip(columns, base.execute("SELECT * FROM run WHERE id = ?", [run]).fetchone()))
-    (packed,) = base.execute("SELECT packed FROM record WHERE id = ?", [run]).fetchone()
-    text = zlib.decompress(packed).decode()
-    marks = ", ".join("?" * len(columns))
-    for number in range(1, RUNS):
-        name = copy_of(run, number)
-        document = text.replace(json.dumps(run), json.dumps(name))
-        row = {**first, "id": name, "started_us": first["started_us"] - number * 60_000_000}
-        base.execute(f"INSERT INTO run ({', '.join(columns)}) VALUES ({marks})", [row[c] for c in columns])
-        base.execute("INSERT INTO record (id, json_bytes, packed) VALUES (?, ?, ?)", [name, len(document), zlib.compress(document.encode())])
-    base.commit()
-    base.close()

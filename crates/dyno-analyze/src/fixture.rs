@@ -435,3 +435,13 @@ pub fn sqlite() -> RunRecord {
     let counters = [sqlite_counters(1), sqlite_counters(WHOLE_FACTOR)];
     record("sqlite:/data/dyno.db", "sqlite", identity, 4_096, counters)
 }
+
+/// A run of a sweep, with this share of updates in percent and so many sessions.
+pub fn at_point((updates, sessions): (u32, u32)) -> RunRecord {
+    let mut record = postgres();
+    record.id = format!("{updates}-{sessions}");
+    record.plan.workload.update_pct = updates;
+    record.plan.run.sessions_per_schema = sessions;
+    record.gate.sessions = sessions;
+    record
+}

@@ -1,19 +1,21 @@
 //! Sums of what was heard.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dyno_campaign::Event;
 use dyno_drive::{Complete, Latencies, Live, SoFar};
 use dyno_record::{CheckStatus, RunRecord};
-use prometheus_client::registry::Registry;
 
-use crate::expose::Exposed;
+/// The book, for the one who writes in it and those who read it. Cheap to clone: all of them are one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shared(Arc<Mutex<Book>>);
 
-/// Sums of what a process has measured, as OpenMetrics text. Cheap to clone: all of them are one.
-#[derive(Clone, Default)]
-pub struct Metrics(Arc<Mutex<Book>>);
+impl Shared {
+    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// What is known.
 #[derive(Debug, Default)]
@@ -92,7 +94,8 @@ impl Book {
         all
     }
 
-    fn hear(&mut self, event: &Event) {
+    /// Something has happened.
+    pub(crate) fn hear(&mut self, event: &Event) {
         match event {
             Event::Begun(begun) => {
                 self.campaign = Some((begun.id.clone(), begun.kind.name()));
@@ -160,49 +163,5 @@ fn check_name(status: CheckStatus) -> &'static str {
         CheckStatus::Skipped => "skipped",
         CheckStatus::Warn => "warn",
         CheckStatus::Fail => "fail",
-    }
-}
-
-impl fmt::Debug for Metrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Metrics").finish_non_exhaustive()
-    }
-}
-
-impl Metrics {
-    /// Nothing yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Something has happened.
-    pub fn hear(&self, event: &Event) {
-        self.book().hear(event);
-    }
-
-    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// All of it as OpenMetrics text, of the media type [`OPENMETRICS`](crate::OPENMETRICS).
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        // Writing into a string does not fail.
-        let _ = prometheus_client::encoding::text::encode(&mut text, &self.registry());
-        text
-    }
-
-    /// The same in the older format of Prometheus, of the media type [`PLAIN`](crate::PLAIN), for those who do not ask for the other.
-    pub fn plain_text(&self) -> String {
-        let mut text = String::new();
-        // As above.
-        let _ = prometheus_client::encoding::prometheus_text::encode(&mut text, &self.registry());
-        text
-    }
-
-    fn registry(&self) -> Registry {
-        let mut registry = Registry::default();
-        registry.register_collector(Box::new(Exposed(self.clone())));
-        registry
     }
 }

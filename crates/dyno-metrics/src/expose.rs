@@ -8,11 +8,11 @@ use dyno_record::{Counter, Unit, Waits};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{
     DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, EncodeLabel, EncodeLabelSet, LabelSetEncoder,
-    NoLabelSet,
+    MetricEncoder, NoLabelSet,
 };
 use prometheus_client::metrics::MetricType;
 
-use crate::book::{Book, Metrics, Phase};
+use crate::book::{Book, Phase, Shared};
 use crate::names::{Exported, exported};
 
 /// Upper ends of the histogram's buckets in powers of two of nanoseconds: from a microsecond to a minute. Times are counted with
@@ -23,7 +23,7 @@ const ENDS_LOG2: std::ops::RangeInclusive<u32> = 10..=36;
 const WAITS_MAX: usize = 25;
 
 #[derive(Debug)]
-pub(crate) struct Exposed(pub(crate) Metrics);
+pub(crate) struct Exposed(pub(crate) Shared);
 
 type Labels<'a> = Vec<(&'a str, &'a str)>;
 
@@ -60,16 +60,26 @@ impl Collector for Exposed {
     }
 }
 
+/// One family of this kind, each of its series written by `write`; nothing where there are none.
+fn family<V>(
+    encoder: &mut DescriptorEncoder<'_>,
+    (name, help, kind): (&str, &str, MetricType),
+    values: &[(Labels<'_>, V)],
+    write: impl Fn(&mut MetricEncoder<'_>, &V) -> Result<(), Error>,
+) -> Result<(), Error> {
+    if values.is_empty() {
+        return Ok(());
+    }
+    let mut metric = encoder.encode_descriptor(name, help, None, kind)?;
+    values.iter().try_for_each(|(labels, value)| write(&mut metric.encode_family(&Set(labels))?, value))
+}
+
 fn gauge<V: EncodeGaugeValue>(
     encoder: &mut DescriptorEncoder<'_>,
     (name, help): (&str, &str),
     values: &[(Labels<'_>, V)],
 ) -> Result<(), Error> {
-    if values.is_empty() {
-        return Ok(());
-    }
-    let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-    values.iter().try_for_each(|(labels, value)| metric.encode_family(&Set(labels))?.encode_gauge(value))
+    family(encoder, (name, help, MetricType::Gauge), values, |series, value| series.encode_gauge(value))
 }
 
 fn counter<V: EncodeCounterValue>(
@@ -77,12 +87,8 @@ fn counter<V: EncodeCounterValue>(
     (name, help): (&str, &str),
     values: &[(Labels<'_>, V)],
 ) -> Result<(), Error> {
-    if values.is_empty() {
-        return Ok(());
-    }
-    let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-    values.iter().try_for_each(|(labels, value)| {
-        metric.encode_family(&Set(labels))?.encode_counter::<NoLabelSet, _, f64>(value, None)
+    family(encoder, (name, help, MetricType::Counter), values, |series, value| {
+        series.encode_counter::<NoLabelSet, _, f64>(value, None)
     })
 }
 
@@ -224,10 +230,8 @@ fn native(targets: &[Cumulative], encoder: &mut DescriptorEncoder<'_>) -> Result
         if *is_counter {
             counter(encoder, (family, help), &values)?;
         } else {
-            let mut metric = encoder.encode_descriptor(family, help, None, MetricType::Unknown)?;
-            for (labels, value) in &values {
-                metric.encode_family(&Set(labels))?.encode_gauge(value)?;
-            }
+            let named = (family.as_str(), help, MetricType::Unknown);
+            self::family(encoder, named, &values, |series, value| series.encode_gauge(value))?;
         }
     }
     Ok(())

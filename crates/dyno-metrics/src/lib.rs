@@ -14,6 +14,7 @@
 mod annotate;
 mod book;
 mod expose;
+mod metrics;
 mod names;
 #[cfg(feature = "otlp")]
 mod otlp;
@@ -21,7 +22,7 @@ mod post;
 mod serve;
 
 pub use annotate::Annotator;
-pub use book::Metrics;
+pub use metrics::Metrics;
 #[cfg(feature = "otlp")]
 pub use otlp::Tracer;
 pub use post::PostError;

@@ -7,7 +7,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use crate::book::Metrics;
+use crate::metrics::Metrics;
 use crate::{OPENMETRICS, PLAIN};
 
 /// Bytes that a request has at most.

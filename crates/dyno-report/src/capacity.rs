@@ -205,7 +205,7 @@ fn course(row: &Row) -> Option<Chart> {
     let name = format!("{} {} {}", row.of(), figure(limit), row.unit);
     Some(Chart {
         id: format!("use-{}", row.metric),
-        title: format!("{} over time", crate::figures::capital(&row.part)),
+        title: format!("{} over time", crate::text::capital(&row.part)),
         about: format!("Each interval or report; the line is {name}."),
         x: Axis::linear("time since the first", Quantity::Seconds),
         y: Axis::linear(&format!("{}, {}", row.part, row.unit), Quantity::Plain("")).reaching(limit),

@@ -162,7 +162,7 @@ pub(crate) fn overall_grid(comparison: &Comparison) -> Grid {
 
 /// A measure as the beginning of a sentence.
 pub(crate) fn label(measure: &str) -> String {
-    crate::figures::capital(Measure::find(measure).map_or(measure, |measure| measure.label))
+    crate::text::capital(Measure::find(measure).map_or(measure, |measure| measure.label))
 }
 
 /// The class of a verdict on pages.

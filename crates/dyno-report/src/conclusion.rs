@@ -28,7 +28,7 @@ pub fn conclusion_text(conclusion: &Conclusion, style: &Style) -> String {
         Figures::Soak(soak) => out.push_str(&minute_table(&soak.parts, style)),
         Figures::Suite(suite) => out.push_str(&suite::text(suite, style)),
         Figures::Study(study) => out.push_str(&crate::study::study_text(study, style)),
-        Figures::Search(_) | Figures::Sweep(_) => {}
+        Figures::Search(_) | Figures::Sweep(_) | Figures::Newer(_) => {}
     }
     // The table of a comparison has all its measures.
     let sentences = match conclusion.figures {

@@ -174,13 +174,15 @@ mod tests {
     }
 
     #[test]
-    fn a_conclusion_of_a_kind_that_is_not_known_leaves_the_records_whole() {
-        for count in [2, 40] {
+    fn a_conclusion_of_a_kind_that_is_not_known_is_kept_and_one_that_is_none_leaves_the_records_whole() {
+        let newer = r#"{"of":"x-1","line":"l","words":[],"figures":{"kind":"of tomorrow"}}"#;
+        for (count, conclusion, read_and_not) in [(2, newer, (1, 0)), (40, newer, (1, 0)), (2, "{}", (0, 1))]
+        {
             let mut element = element(&hostile(count));
             let at = element.find("\"encoding\"").unwrap();
-            element.insert_str(at, "\"conclusions\":[{\"of\":\"x-1\",\"line\":\"l\",\"words\":[],\"figures\":{\"kind\":\"of tomorrow\"}}],");
+            element.insert_str(at, &format!("\"conclusions\":[{conclusion}],"));
             let read = each(element.as_bytes(), |_| Ok::<(), EmbeddedError>(())).unwrap();
-            assert_eq!((read.count, read.unread, read.conclusions.len()), (count, 1, 0));
+            assert_eq!((read.count, (read.conclusions.len(), read.unread)), (count, read_and_not));
         }
     }
 

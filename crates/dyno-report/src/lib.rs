@@ -51,6 +51,7 @@ pub mod show;
 pub mod soak;
 pub mod status;
 pub mod study;
+pub mod study_page;
 pub mod style;
 mod suite;
 pub mod sweep_tables;

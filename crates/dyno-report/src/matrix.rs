@@ -95,16 +95,8 @@ mod tests {
 
     #[test]
     fn a_grid_has_a_row_for_each_curve_and_a_column_for_each_load() {
-        let run = |(updates, sessions): (u32, u32)| {
-            let mut record = fixture::postgres();
-            record.id = format!("{updates}-{sessions}");
-            record.plan.workload.update_pct = updates;
-            record.plan.run.sessions_per_schema = sessions;
-            record.gate.sessions = sessions;
-            record
-        };
         let grid = [0, 20].into_iter().flat_map(|updates| [1, 2, 4].map(|sessions| (updates, sessions)));
-        let records: Vec<RunRecord> = grid.filter(|at| *at != (20, 2)).map(run).collect();
+        let records: Vec<RunRecord> = grid.filter(|at| *at != (20, 2)).map(fixture::at_point).collect();
         let (rates, limits) = matrix(&points(&records)).unwrap();
         assert_eq!((rates.rows.len(), rates.heads.len(), limits.rows.len()), (2, 4, 2));
         assert_eq!(rates.rows[1].1[2].text, ABSENT, "what was not measured is not there");

@@ -11,12 +11,13 @@ use dyno_record::{Kind, RunRecord, Status, SweepKind};
 
 use crate::audit::audit_summary;
 use crate::chart::Chart;
-use crate::figures::{self, OPS, READS, Ramp, anchor, best, capital, ramps, typical, words};
+use crate::figures::{self, OPS, READS, Ramp, anchor, best, ramps, typical, words};
 use crate::grid::{Cell, Grid, Head};
 use crate::result::{Figures, has_result};
 use crate::runs::{Runs, RunsError};
 use crate::seen::Seen;
 use crate::status::IMPORTED;
+use crate::text::capital;
 
 /// Runs, seen together.
 #[derive(Debug)]

@@ -21,6 +21,12 @@ pub fn clean(text: &str) -> String {
     spelled(text, CHARS_MAX)
 }
 
+/// A sentence with a capital letter; the mark, if it begins with one, stays in front.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// What a quoted line of somebody else's output begins with, where it follows a line of talk.
 pub const QUOTED: &str = "\n  | ";
 

@@ -75,8 +75,8 @@
   chart("Processors", "Of this machine, in percent.", [{ label: "busy", stroke: paint("s2") }, { label: "waiting for I/O", stroke: paint("s5") }], (v) => number(v) + " %", () => [data.cpu, data.iowait]);
   chart("Storage and commits", "By the database's counters, each second.", [{ label: "physical reads", stroke: paint("s0") }, { label: "redo kB", stroke: paint("s5") }, { label: "commits", stroke: paint("s3") }], (v) => number(v), () => [data.reads, data.redo, data.commits]);
 
-  // Response times of each interval as a heat map: darker is more.
-  const heatPlace = figure("Response times", "Each column is an interval, each row a class of response times; the more operations, the darker. The range is at its left.");
+  // Response times of each interval as a heat map.
+  const heatPlace = figure("Response times", "Each column is an interval, each row a class of response times; the more operations, the stronger the colour. The range is at its left.");
   const canvas = document.createElement("canvas");
   canvas.className = "heat";
   canvas.setAttribute("role", "img");
@@ -221,7 +221,10 @@
     for (const { made, place, picks } of charts) {
       const values = picks(), has = values.some((one) => one.some((v) => v != null));
       place.hidden = !has;
-      if (has) made.setData([data.at, ...values]);
+      if (!has) continue;
+      made.setData([data.at, ...values]);
+      // Nobody points at anything: the last interval is told.
+      if (made.cursor.idx == null) made.setLegend({ idx: data.at.length - 1 });
     }
     heat();
     table();

@@ -1,31 +1,15 @@
 //! Cards: what the first page says of a run, or of runs that belong together.
 
-use dyno_analyze::limited::limited;
 use dyno_analyze::number::{figure, time_us};
-use dyno_record::{Kind, Repository, RunRecord, RunState, RunSummary, SweepState, SweepSummary};
-use dyno_report::chart::{Point, mean_of_chunks};
+use dyno_record::{Repository, RunState, RunSummary, SweepState, SweepSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::facts::{SPARK_POINTS, thinned};
 use crate::reply::Trouble;
 use crate::state::State;
 use crate::store::Listed;
-
-/// Points of a sparkline.
-const SPARK_POINTS: usize = 48;
-
-/// What a record says that its summary does not.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Facts {
-    /// Throughput over the window.
-    pub(crate) spark: Vec<f64>,
-    /// What limits.
-    pub(crate) limit: String,
-    /// Whether the audit has warnings.
-    pub(crate) is_warned: bool,
-    /// What the record is of.
-    pub(crate) kind: &'static str,
-}
+use dyno_report::text::capital;
 
 /// One card.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -42,6 +26,8 @@ pub(crate) struct Card {
     pub(crate) tone: &'static str,
     /// The answer in a few words.
     pub(crate) answer: String,
+    /// What has to be known with it: what limits, why it does not count.
+    pub(crate) more: String,
     /// Product and version of the databases.
     pub(crate) database: String,
     /// The target's URL, without secrets.
@@ -97,25 +83,6 @@ enum Entry<'l> {
     Run(&'l RunSummary),
     /// What belongs together, if it is noted here, and its runs, newest first.
     Several(Option<&'l SweepSummary>, Vec<&'l RunSummary>),
-}
-
-impl Facts {
-    pub(crate) fn of(record: &RunRecord) -> Self {
-        let rates: Vec<f64> = record.series.points.iter().map(dyno_record::SeriesPoint::rate_per_s).collect();
-        let has_doubt = |check: &dyno_record::AuditCheck| check.status == dyno_record::CheckStatus::Warn;
-        let kind = match record.kind {
-            Kind::Watch => "watch",
-            Kind::Component => "component",
-            _ => "",
-        };
-        let is_run = kind.is_empty();
-        Self {
-            spark: thinned(&rates),
-            limit: if is_run { limited(record).full() } else { String::new() },
-            is_warned: record.audit.iter().any(has_doubt),
-            kind,
-        }
-    }
 }
 
 /// The cards that are wanted.
@@ -238,20 +205,17 @@ fn tone(status: RunState, is_warned: bool, is_marked: bool) -> &'static str {
 
 fn of_run(state: &State, repository: &Repository, run: &RunSummary) -> Card {
     let facts = state.store.facts(repository, run);
-    let mut answer = figures(run);
-    if !facts.limit.is_empty() && run.ops_per_s.is_some() {
-        answer = format!("{answer}. {}", capital(&facts.limit));
-    }
-    if let Some(reason) = run.reason.as_ref().filter(|_| run.status != RunState::Valid) {
-        answer = if answer.is_empty() { reason.clone() } else { format!("{answer}. {}", capital(reason)) };
-    }
+    let reason = run.reason.as_ref().filter(|_| run.status != RunState::Valid).map(|reason| capital(reason));
+    let limit = Some(&facts.limit).filter(|limit| !limit.is_empty() && run.ops_per_s.is_some());
+    let more = reason.into_iter().chain(limit.map(|limit| format!("Limited by: {limit}")));
     Card {
         id: run.id.clone(),
         kind: if facts.kind.is_empty() { kind_of(run) } else { facts.kind }.to_owned(),
         started_at: run.started_at.clone(),
         status: run.status.name().to_owned(),
         tone: tone(run.status, facts.is_warned, !run.marked.is_empty()),
-        answer,
+        answer: figures(run),
+        more: more.collect::<Vec<_>>().join(". "),
         database: run.database.clone().unwrap_or_else(|| run.engine.clone()),
         target: run.target.clone(),
         variant: run.variant.clone(),
@@ -306,6 +270,7 @@ fn of_several(
         status: status.to_owned(),
         tone,
         answer: capital(&line.unwrap_or_else(most)),
+        more: String::new(),
         database: newest.database.clone().unwrap_or_else(|| newest.engine.clone()),
         target: newest.target.clone(),
         variant: newest.variant.clone(),
@@ -313,16 +278,4 @@ fn of_several(
         runs: runs.len(),
         spark,
     })
-}
-
-/// As many points as a sparkline has room for, each the mean of a stretch.
-fn thinned(values: &[f64]) -> Vec<f64> {
-    let points: Vec<Point> =
-        values.iter().enumerate().map(|(at, value)| Point::at(at as f64, *value)).collect();
-    mean_of_chunks(&points, SPARK_POINTS).into_iter().map(|point| point.y).collect()
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

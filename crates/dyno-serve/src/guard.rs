@@ -7,9 +7,10 @@ use axum::extract::{Form, Request, State as FromState};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 use serde::Deserialize;
 
+use crate::pages::frame::bare;
 use crate::reply::Trouble;
 use crate::state::{Shared, State};
 
@@ -134,17 +135,8 @@ fn token_in(uri: &Uri) -> Option<(String, String)> {
 
 /// Gives the cookie, and goes on from a page of our own: a browser that came from elsewhere would not send it at once.
 fn entered(state: &State, to: &str) -> Response {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="refresh" content={"0;url=" (to)};
-                title { "Dyno" }
-            }
-            body { p { a href=(to) { "Go on" } } }
-        }
-    };
+    let on = html! { meta http-equiv="refresh" content={"0;url=" (to)}; };
+    let page = bare("Dyno", &on, &html! { p { a href=(to) { "Go on" } } });
     ([(header::SET_COOKIE, cookie(state))], Html(page.into_string())).into_response()
 }
 
@@ -181,26 +173,16 @@ pub(crate) async fn logout(FromState(state): Shared) -> Response {
 }
 
 fn ask(line: &str) -> Markup {
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "Dyno" }
-            }
-            body {
-                main {
-                    h1 { "Dyno" }
-                    @if !line.is_empty() { p role="alert" { (line) } }
-                    p { "The address that " code { "dyno serve" } " printed has a token, which is also in the file " code { "token" } " of its state." }
-                    form method="post" action="/login" {
-                        label { "Token " input type="password" name="token" required autocomplete="off"; }
-                        " " button type="submit" { "Go on" }
-                    }
-                }
+    let body = html! {
+        main {
+            h1 { "Dyno" }
+            @if !line.is_empty() { p role="alert" { (line) } }
+            p { "The address that " code { "dyno serve" } " printed has a token, which is also in the file " code { "token" } " of its state." }
+            form method="post" action="/login" {
+                label { "Token " input type="password" name="token" required autocomplete="off"; }
+                " " button type="submit" { "Go on" }
             }
         }
-    }
+    };
+    bare("Dyno", &html! {}, &body)
 }

@@ -9,7 +9,7 @@
 //! | `setup`, `error`, `targets` | what a server is told when it starts, and what can go wrong then |
 //! | `server`, `tls` | listening, and ending |
 //! | `token`, `hosts`, `guard` | who may ask, and what every answer carries |
-//! | `state`, `store`, `cards` | what requests share: the repository, summaries that are remembered |
+//! | `state`, `store`, `facts`, `cards` | what requests share: the repository, summaries that are remembered |
 //! | `jobs` | what was started here: its queue, its children, its events |
 //! | `order`, `allowed` | from a form to a plan, and what a page may not ask for |
 //! | `pages` | one file for each view |
@@ -21,6 +21,7 @@ mod api;
 mod assets;
 mod cards;
 mod error;
+mod facts;
 mod guard;
 mod hosts;
 mod jobs;

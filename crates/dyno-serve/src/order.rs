@@ -35,6 +35,10 @@ pub(crate) struct Order {
     pub(crate) tags: Vec<String>,
     /// Of a search: limits, such as `p99 <= 2ms`.
     pub(crate) limits: Vec<String>,
+    /// Of a search: what rises, `sessions` or `rate`.
+    pub(crate) over: String,
+    /// Of a search: the highest load to try; empty for the usual one.
+    pub(crate) max: String,
     /// Of a soak: how long.
     pub(crate) time: String,
     /// Of a comparison: settings of side A over the plan, `KEY=VALUE[,KEY=VALUE…]`.
@@ -45,6 +49,10 @@ pub(crate) struct Order {
     pub(crate) pairs: u32,
     /// Of a suite: whether it is the quick one.
     pub(crate) quick: bool,
+    /// Of a suite: groups of tests; none for all.
+    pub(crate) groups: Vec<String>,
+    /// Of a suite: names of tests; none for all.
+    pub(crate) tests: Vec<String>,
 }
 
 impl Default for Order {
@@ -60,11 +68,15 @@ impl Default for Order {
             variant,
             tags: Vec::new(),
             limits: Vec::new(),
+            over: "sessions".into(),
+            max: String::new(),
             time: "1h".into(),
             a,
             b,
             pairs: 5,
             quick: true,
+            groups: Vec::new(),
+            tests: Vec::new(),
         }
     }
 }
@@ -117,6 +129,10 @@ impl Order {
                 "variant" => order.variant = value,
                 "tags" => order.tags = listed(&value, ','),
                 "limits" => order.limits = listed(&value, '\n'),
+                "over" => order.over = value,
+                "max" => order.max = value,
+                "groups" => order.groups = listed(&value, ','),
+                "tests" => order.tests = listed(&value, ','),
                 "time" => order.time = value,
                 "a" => order.a = value,
                 "b" => order.b = value,
@@ -218,6 +234,28 @@ impl Order {
                         read.err().map(|error| wrong("limits", error.to_string(), "write p99 <= 2ms")),
                     );
                 }
+                if !matches!(self.over.as_str(), "sessions" | "rate") {
+                    found.push(wrong("over", "nothing of that name rises", "sessions or rate"));
+                }
+                if !self.max.is_empty() && !self.max.parse::<f64>().is_ok_and(|max| max >= 1.0) {
+                    found.push(wrong(
+                        "max",
+                        "not a number from 1",
+                        "sessions per schema, or operations per second",
+                    ));
+                }
+            }
+            Kind::Suite => {
+                let is_name = |name: &String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+                for (field, names) in [("groups", &self.groups), ("tests", &self.tests)] {
+                    let hint = "`dyno suite list` shows them";
+                    found.extend(
+                        names
+                            .iter()
+                            .filter(|name| !is_name(name))
+                            .map(|name| wrong(field, format!("{name:?} is none"), hint)),
+                    );
+                }
             }
             Kind::Soak if dyno_plan::Span::from_str(&self.time).is_err() => {
                 found.push(wrong("time", "not a duration", "write 8h, 20m or 90s"));
@@ -272,7 +310,7 @@ impl Order {
                 }
                 (nominal_s(plan).map(|run| run * 2.0 * f64::from(self.pairs)), Some(2 * self.pairs))
             }
-            Kind::Search | Kind::Suite | Kind::Load => (None, None),
+            Kind::Search | Kind::Suite | Kind::Load | Kind::Check => (None, None),
         })
     }
 
@@ -291,8 +329,7 @@ impl Order {
             args.extend(common.iter().cloned());
             args
         };
-        // A sweep and a suite load what they need themselves.
-        if self.load && !matches!(self.kind, Kind::Sweep | Kind::Suite | Kind::Load) {
+        if self.loads_first() {
             steps.push(with(vec!["load".into()]));
         }
         let mut args = vec![self.kind.name().to_owned()];
@@ -301,21 +338,34 @@ impl Order {
         steps
     }
 
+    /// Whether data is loaded by a step of its own: a sweep and a suite load what they need themselves.
+    fn loads_first(&self) -> bool {
+        self.load && !matches!(self.kind, Kind::Sweep | Kind::Suite | Kind::Load | Kind::Check)
+    }
+
     /// Options of the kind.
     fn own_args(&self, target: &NamedTarget) -> Vec<String> {
         let mut args = Vec::new();
         match self.kind {
-            Kind::Search => args.extend(self.limits.iter().map(|limit| format!("--limit={limit}"))),
+            Kind::Search => {
+                args.extend(self.limits.iter().map(|limit| format!("--limit={limit}")));
+                args.push(format!("--over={}", self.over));
+                args.extend(Some(&self.max).filter(|max| !max.is_empty()).map(|max| format!("--max={max}")));
+            }
             Kind::Soak => args.push(format!("--time={}", self.time)),
             Kind::Ab => args.extend([
                 format!("--a={}", self.a),
                 format!("--b={}", self.b),
                 format!("--pairs={}", self.pairs),
             ]),
-            Kind::Suite => args.push(if self.quick { "--quick" } else { "--full" }.to_owned()),
-            Kind::Run | Kind::Sweep | Kind::Load => {}
+            Kind::Suite => {
+                args.push(if self.quick { "--quick" } else { "--full" }.to_owned());
+                args.extend(self.groups.iter().map(|group| format!("--group={group}")));
+                args.extend(self.tests.iter().map(|test| format!("--test={test}")));
+            }
+            Kind::Run | Kind::Sweep | Kind::Load | Kind::Check => {}
         }
-        if self.kind != Kind::Load {
+        if !matches!(self.kind, Kind::Load | Kind::Check) {
             let variant = Some(&self.variant).filter(|name| !name.is_empty()).or(target.variant.as_ref());
             args.extend(variant.map(|name| format!("--variant={name}")));
             args.extend(self.tags.iter().map(|tag| format!("--tag={tag}")));
@@ -349,7 +399,7 @@ impl Order {
             common.push(format!("--repository {}", quoted(&setup.repository.display().to_string())));
         }
         let common = common.join(" ");
-        if self.load && !matches!(self.kind, Kind::Sweep | Kind::Suite | Kind::Load) {
+        if self.loads_first() {
             lines.push(format!("dyno load {common}"));
         }
         let own: Vec<String> = self.own_args(target).iter().map(|arg| format!(" {}", quoted(arg))).collect();
@@ -369,6 +419,7 @@ impl Kind {
             Self::Ab => "two sides by turns",
             Self::Suite => "a catalogue of tests, each about one component",
             Self::Load => "the data only",
+            Self::Check => "what would prevent or falsify it: nothing is run",
         }
     }
 }

@@ -62,7 +62,7 @@ impl IntoResponse for Trouble {
     fn into_response(self) -> Response {
         let body = html! {
             section id="answer" class="none" {
-                p class="line" { (frame::capital(&dyno_report::text::clean(&self.problem))) "." }
+                p class="line" { (dyno_report::text::capital(&dyno_report::text::clean(&self.problem))) "." }
                 @if !self.hint.is_empty() { p { (dyno_report::text::clean(&self.hint)) } }
             }
             p { a href="/" { "All runs" } }

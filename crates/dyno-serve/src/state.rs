@@ -3,8 +3,11 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use dyno_record::Repository;
+
 use crate::hosts::Hosts;
 use crate::jobs::Jobs;
+use crate::reply::Trouble;
 use crate::setup::Setup;
 use crate::store::Store;
 use crate::token::Token;
@@ -30,6 +33,17 @@ impl State {
     /// The name of the cookie: a browser sends those of all ports of a host to each of them.
     pub(crate) fn cookie_name(&self) -> String {
         format!("dyno_{}", self.address.port())
+    }
+
+    /// What `work` makes of the repository, on a thread that may wait for the disk.
+    pub(crate) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self, &Repository) -> Result<T, Trouble> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        let this = Arc::clone(self);
+        let _turn = self.store.turn().await?;
+        let done = tokio::task::spawn_blocking(move || this.store.with(|repository| work(&this, repository)));
+        done.await.map_err(|_| Trouble::ended())?
     }
 }
 

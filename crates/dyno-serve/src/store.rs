@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use dyno_record::{Filter, Repository, RunState, RunSummary, SweepState, SweepSummary};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::cards::Facts;
+use crate::facts::Facts;
 use crate::reply::Trouble;
 
 /// How long a list is used again although something in it runs, whose end is not seen in the file.
@@ -53,11 +53,21 @@ impl Store {
         })
     }
 
-    fn open(&self) -> Result<Repository, Trouble> {
-        match locked(&self.idle).pop() {
-            Some(repository) => Ok(repository),
-            None => Ok(Repository::open_read_only(&self.path)?),
-        }
+    /// A turn: so many may read at once.
+    pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>, Trouble> {
+        self.readers.acquire().await.map_err(|_| Trouble::ended())
+    }
+
+    /// What `work` makes of the repository, by a connection that nobody else has.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&Repository) -> Result<T, Trouble>) -> Result<T, Trouble> {
+        let idle = locked(&self.idle).pop();
+        let repository = match idle {
+            Some(repository) => repository,
+            None => Repository::open_read_only(&self.path)?,
+        };
+        let made = work(&repository);
+        locked(&self.idle).push(repository);
+        made
     }
 
     /// All runs.
@@ -101,24 +111,6 @@ impl Listed {
                 .sweeps
                 .iter()
                 .all(|sweep| !matches!(sweep.status, SweepState::Running | SweepState::Unknown))
-    }
-}
-
-impl crate::state::State {
-    /// What `work` makes of the repository, on a thread that may wait for the disk.
-    pub(crate) async fn read<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Self, &Repository) -> Result<T, Trouble> + Send + 'static,
-    ) -> Result<T, Trouble> {
-        let this = Arc::clone(self);
-        let _turn = self.store.readers.acquire().await.map_err(|_| Trouble::ended())?;
-        let done = tokio::task::spawn_blocking(move || {
-            let repository = this.store.open()?;
-            let made = work(&this, &repository);
-            locked(&this.store.idle).push(repository);
-            made
-        });
-        done.await.map_err(|_| Trouble::ended())?
     }
 }
 

@@ -4,7 +4,8 @@
 //! is `dyno-campaign`'s, and `terminal` leads it: events become talk (`words`), moving lines (`progress`) and tables,
 //! or what `screen` shows. What
 //! commands share beside is the command line (`cli`), the way from options to plan and repository (`context`), stderr and
-//! stdout (`talk`, `output`, `ask`), events for other programs (`events`), signals, and the meaning of exit codes (`exit`).
+//! stdout (`talk`, `output`, `ask`), events for other programs (`events`), signals, and the meaning of exit codes (`exit`) and how an
+//! error is told (`told_error`).
 
 mod answers;
 mod ask;
@@ -21,6 +22,7 @@ mod screen;
 mod signals;
 mod talk;
 mod terminal;
+mod told_error;
 mod words;
 
 use std::process::ExitCode;
@@ -33,9 +35,9 @@ fn main() -> ExitCode {
     let exit = match opened {
         Ok(log) => {
             talk.events = log.map(std::sync::Arc::new);
-            commands::run(&cli, &talk).unwrap_or_else(|error| exit::report(&error, &talk))
+            commands::run(&cli, &talk).unwrap_or_else(|error| told_error::report(&error, &talk))
         }
-        Err(error) => exit::report(&error, &talk),
+        Err(error) => told_error::report(&error, &talk),
     };
     if let Some(log) = talk.events.take().and_then(std::sync::Arc::into_inner) {
         log.end(exit);

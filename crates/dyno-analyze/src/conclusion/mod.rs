@@ -36,6 +36,9 @@ pub enum Figures {
     Suite(Box<Suite>),
     /// Of a sweep.
     Sweep(Sweep),
+    /// As they were stored by a version of Dyno that knows more: of a kind, or of a shape, that is not known here.
+    #[serde(untagged)]
+    Newer(serde_json::Value),
 }
 
 /// What a command concluded.
@@ -68,13 +71,25 @@ impl Conclusion {
             Figures::Study(_) => "study",
             Figures::Suite(_) => "suite",
             Figures::Sweep(_) => "sweep",
+            Figures::Newer(_) => "conclusion of a newer version",
         }
     }
 
     /// The answer, whether the command came to its end, and everything else, one sentence each.
     pub fn sentences(&self) -> Vec<String> {
+        let newer = match &self.figures {
+            Figures::Newer(figures) => {
+                let kind = figures["kind"].as_str().map_or(String::new(), |kind| format!(" ({kind:?})"));
+                Some(format!("another version of Dyno came to it{kind}: use that one to see its figures"))
+            }
+            _ => None,
+        };
         let stopped = self.stopped.iter().map(|why| format!("it did not come to its end: {why}"));
-        std::iter::once(self.line.clone()).chain(stopped).chain(self.words.iter().cloned()).collect()
+        std::iter::once(self.line.clone())
+            .chain(stopped)
+            .chain(self.words.iter().cloned())
+            .chain(newer)
+            .collect()
     }
 }
 

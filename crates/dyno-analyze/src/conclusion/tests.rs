@@ -122,3 +122,17 @@ fn a_sweep_says_the_most_and_each_ramp() {
     reads_back(&sweep);
     assert_eq!(sweep::conclusion("sweep-1", None, &points(&[])).line, "no run has a result");
 }
+
+#[test]
+fn what_a_newer_version_came_to_is_kept_and_said() {
+    for figures in [r#"{"kind":"fleet","hosts":[1,2]}"#, r#"{"kind":"search","found":"otherwise"}"#] {
+        let stored = format!(r#"{{"of":"fleet-1","line":"wide","words":["deep"],"figures":{figures}}}"#);
+        let read: Conclusion = serde_json::from_str(&stored).unwrap();
+        assert!(matches!(read.figures, Figures::Newer(_)));
+        let sentences = read.sentences();
+        assert_eq!(sentences[..2], ["wide", "deep"]);
+        assert!(sentences[2].contains("another version of Dyno"), "{sentences:?}");
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(value(&serde_json::to_string(&read).unwrap()), value(&stored));
+    }
+}

@@ -6,7 +6,7 @@ use dyno_engine::{ObjectKind, Target, TargetError};
 use dyno_record::Loaded;
 use dyno_workload::own::{DescribedTable, Own, OwnBulk};
 
-use super::{book, finish, load};
+use super::{book, create, finish};
 
 /// Makes the table that `own` loads anew, without rows, and has the database write what it still has to: nothing of the run before
 /// falls into the next.
@@ -19,7 +19,7 @@ pub(crate) fn make_empty(target: &dyn Target, own: &Own) -> Result<(), TargetErr
     for there in target.find(ObjectKind::Table, &[table.name()])? {
         book::does(target, &[format!("DROP TABLE {}", there.name)])?;
     }
-    load::create(target, table, &words)?;
+    create::create(target, table, &words)?;
     if table.is_indexed_first() {
         index(target, table)?;
     }
@@ -33,7 +33,7 @@ pub(crate) fn make_empty(target: &dyn Target, own: &Own) -> Result<(), TargetErr
 fn index(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError> {
     let statements: Vec<String> =
         table.indexes(&target.table_words()).into_iter().map(|index| index.sql).collect();
-    book::does(target, &statements).map_err(|error| load::at(table, error))
+    book::does(target, &statements).map_err(|error| create::at(table, error))
 }
 
 /// Does the statements after which the table is on the disk for good; the seconds that they took.

@@ -4,8 +4,8 @@ use dyno_engine::{ObjectKind, Target, TargetError, TargetErrorKind, pool};
 use dyno_workload::own::{DescribedTable, Own};
 
 use super::book::ask;
+use super::create::at;
 use super::fill::{Fillers, connections};
-use super::load::at;
 use crate::event::{Event, LoadEvent};
 use crate::lead::Lead;
 

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use dyno_engine::{ObjectKind, TableWords, Target, TargetError, TargetErrorKind};
-use dyno_workload::own::{DescribedTable, Own};
+use dyno_engine::{ObjectKind, Target, TargetError, TargetErrorKind};
+use dyno_workload::own::Own;
 
 use super::book::{self, Entry, State};
+use super::create::create;
 use super::{drop, fill, finish};
 use crate::event::{Event, LoadEvent, SetUp};
 use crate::lead::Lead;
@@ -80,21 +81,6 @@ fn refused(entry: &Entry, own: &Own) -> TargetError {
         ),
         _ => error(super::require::difference(entry, own), format!("{way_out}, or ask for what is there")),
     }
-}
-
-/// Makes a table.
-pub(super) fn create(
-    target: &dyn Target,
-    table: &DescribedTable,
-    words: &TableWords,
-) -> Result<(), TargetError> {
-    let create = table.create(words).map_err(|fault| TargetError::unsupported(fault.to_string()))?;
-    book::does(target, &[create]).map_err(|error| at(table, error))
-}
-
-/// An error of the database, with the place of the table.
-pub(super) fn at(table: &DescribedTable, error: TargetError) -> TargetError {
-    TargetError { message: table.fault(error.message.as_str(), "").to_string(), ..error }
 }
 
 /// Makes the tables that are not there yet, each behind its line in the book.

@@ -5,6 +5,7 @@
 
 mod book;
 mod bulk;
+mod create;
 mod drop;
 mod fill;
 mod finish;

@@ -9,13 +9,15 @@
 //! | `journal`, `progress` | what was done, on disk, and what that means |
 //! | `command`, `left` | one command; what an earlier process has left running |
 //! | `device` | what may be formatted |
-//! | `walk` | from one leg to the next |
+//! | `walk` | a study under way |
 //! | `leg`, `restore` | one leg: apply, verify, bring the data to its state, measure; and all of it back |
+//! | `course` | from one leg to the next |
 //! | `concluded` | the conclusion of what was measured |
 
 mod command;
 mod concluded;
 mod consent;
+mod course;
 mod device;
 mod journal;
 mod left;
@@ -28,6 +30,6 @@ mod resumed;
 mod walk;
 
 pub use concluded::conclusion;
+pub use course::{After, Walked, resume, run};
 pub use order::{Order, home};
 pub use resumed::{find, latest};
-pub use walk::{After, Walked, resume, run};

@@ -38,7 +38,7 @@ pub struct Embedded {
     pub count: usize,
     /// What commands concluded from them.
     pub conclusions: Vec<Conclusion>,
-    /// Conclusions of kinds that only other versions know; the records are whole without them.
+    /// What of it cannot be read at all; the records are whole without it.
     pub unread: usize,
 }
 

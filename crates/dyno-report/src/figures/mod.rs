@@ -136,12 +136,6 @@ fn others_of(record: &RunRecord, measures: &[&str]) -> Option<String> {
     legend([&marked(record)], |name| measures.contains(&name))
 }
 
-/// A sentence with a capital letter; the mark, if it begins with one, stays in front.
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
 /// The point with the highest throughput.
 pub fn best(points: &Points) -> Option<&Point> {
     // Figures from elsewhere may know no operations; then reads from storage are the throughput.

@@ -57,16 +57,11 @@ mod tests {
 
     #[test]
     fn each_curve_has_a_chart_and_all_have_the_same_axes() {
-        let run = |(updates, sessions): (u32, u32)| {
-            let mut record = fixture::postgres();
-            record.id = format!("{updates}-{sessions}");
-            record.plan.workload.update_pct = updates;
-            record.plan.run.sessions_per_schema = sessions;
-            record.gate.sessions = sessions;
-            record
-        };
         let grid = |mixes: &[u32]| -> Vec<RunRecord> {
-            mixes.iter().flat_map(|updates| [1, 2, 4].map(|sessions| run((*updates, sessions)))).collect()
+            mixes
+                .iter()
+                .flat_map(|updates| [1, 2, 4].map(|sessions| fixture::at_point((*updates, sessions))))
+                .collect()
         };
         let charts = multiples(&points(&grid(&[0, 20, 50])));
         assert_eq!(charts.len(), 3);

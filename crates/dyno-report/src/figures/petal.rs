@@ -5,9 +5,10 @@ use dyno_analyze::points::{Measure, Point as Measured, Points};
 use dyno_record::Unit;
 
 use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
+use crate::text::capital;
 
 use super::curve::{axis_along, hover, name};
-use super::{anchor, capital, others, place_of, range, typical};
+use super::{anchor, others, place_of, range, typical};
 
 /// Of service time against operations.
 pub(super) fn operations(points: &Points) -> Option<Chart> {

@@ -24,12 +24,15 @@ pub(crate) enum Kind {
     Suite,
     /// Data only.
     Load,
+    /// Whether the target is fit for it: nothing is run.
+    Check,
 }
 
 dyno_plan::names! {
     /// As the command line has it: `run`.
     Kind {
-        Run = "run", Sweep = "sweep", Soak = "soak", Search = "search", Ab = "ab", Suite = "suite", Load = "load"
+        Run = "run", Sweep = "sweep", Soak = "soak", Search = "search", Ab = "ab", Suite = "suite", Load = "load",
+        Check = "check"
     }
 }
 

@@ -168,7 +168,7 @@ pub(crate) async fn diff(
             a href="/awr" { "All intervals" }
         };
         let title = "Two intervals".to_owned();
-        Ok(pages_in(Some(&frame::around(&actions)), &title, "As the reports have them.", &sections))
+        Ok(pages_in(Some(&frame::around("/awr", &actions)), &title, "As the reports have them.", &sections))
     });
     Ok(Ok(Html(page.await?)))
 }

@@ -80,7 +80,7 @@ fn show(repository: &Repository, sides: &[String]) -> Result<String, Trouble> {
     let title = format!("{} against {}", sides[1..].join(", "), sides[0]);
     let about =
         "Differences are B less A in percent of A; a verdict takes repeats, and one run each is never one.";
-    Ok(pages_in(Some(&frame::around(&actions)), &title, about, &sections))
+    Ok(pages_in(Some(&frame::around("/compare", &actions)), &title, about, &sections))
 }
 
 /// The sets as an address names them.

@@ -24,6 +24,16 @@ pub(crate) fn page(title: &str, here: &str, body: &Markup) -> Markup {
 
 /// The same with more in its head, such as a script.
 pub(crate) fn page_with(title: &str, here: &str, head: &Markup, body: &Markup) -> Markup {
+    let title = clean(title);
+    bare(
+        &format!("{title} · Dyno"),
+        &html! { (links()) (head) },
+        &html! { (top(here)) main id="main" { h1 { (title) } (body) } },
+    )
+}
+
+/// A page with nothing of ours around it, as for those who are not known yet.
+pub(crate) fn bare(title: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -31,21 +41,18 @@ pub(crate) fn page_with(title: &str, here: &str, head: &Markup, body: &Markup) -
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (clean(title)) " · Dyno" }
-                (links())
+                title { (title) }
+                // Browsers ask for one elsewhere where a page names none.
+                link rel="icon" href="data:,";
                 (head)
             }
-            body {
-                (top(here))
-                main id="main" { h1 { (clean(title)) } (body) }
-            }
+            body { (body) }
         }
     }
 }
 
 fn links() -> Markup {
     html! {
-        link rel="icon" href="data:,";
         link rel="stylesheet" href="/assets/report.css";
         link rel="stylesheet" href="/assets/app.css";
     }
@@ -63,10 +70,10 @@ fn top(here: &str) -> Markup {
     }
 }
 
-/// What is put around a report; `actions` stand beneath the navigation.
-pub(crate) fn around(actions: &Markup) -> Frame {
-    let head = html! { (links()) script src="/assets/report.js" defer {} };
-    let top = html! { (top("/")) p id="main" class="actions" { (actions) } };
+/// What is put around a report; `here` is its address in the navigation, `actions` stand beneath that.
+pub(crate) fn around(here: &str, actions: &Markup) -> Frame {
+    let head = html! { link rel="icon" href="data:,"; (links()) script src="/assets/report.js" defer {} };
+    let top = html! { (top(here)) p id="main" class="actions" { (actions) } };
     Frame { head: head.into_string(), top: top.into_string() }
 }
 
@@ -78,12 +85,6 @@ pub(crate) fn escaped(text: &str) -> String {
 /// `2026-03-21 14:25:01` of a moment.
 pub(crate) fn moment(rfc3339: &str) -> String {
     clean(rfc3339.get(..19).unwrap_or(rfc3339)).replace('T', " ")
-}
-
-/// A sentence with a capital letter.
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Values as a line without axes; what they are stands in `label`.

@@ -11,6 +11,7 @@ use dyno_record::{Repository, RunRecord, Unit};
 use dyno_report::chart::{Axis, Chart, Kind, Mark, MarkAt, Point, Quantity, Series};
 use dyno_report::grid::{Cell, Grid, Head};
 use dyno_report::html::{Section, pages_in};
+use dyno_report::text::capital;
 use maud::html;
 use serde::Deserialize;
 
@@ -66,6 +67,9 @@ pub(crate) fn found(repository: &Repository, wanted: &Wanted) -> Result<Trend, T
     Ok(trend(&latest, metric, &Search { shuffles: 199, ..Search::default() }))
 }
 
+/// Names of runs that are told of those without a place.
+const NAMED_MAX: usize = 5;
+
 fn show(wanted: &Wanted, trend: &Trend) -> String {
     let query = format!(
         "like={}&runs={}&metric={}",
@@ -88,9 +92,9 @@ fn show(wanted: &Wanted, trend: &Trend) -> String {
         }
         a href={"/api/v1/history?" (query)} { "JSON" }
     };
-    let mut lines: Vec<String> = trend.words().iter().map(|line| frame::capital(line)).collect();
+    let mut lines: Vec<String> = trend.words().iter().map(|line| capital(line)).collect();
     lines.extend(trend.others.clone());
-    lines.extend(trend.left_out.iter().take(20).map(|(run, why)| format!("Left out: {run}, {why}.")));
+    lines.extend(left_out(&trend.left_out));
     let section = Section {
         title: "Run by run".into(),
         lines,
@@ -100,7 +104,27 @@ fn show(wanted: &Wanted, trend: &Trend) -> String {
     };
     let title = format!("History of {}", label(&trend.measure));
     let about = format!("{} runs of one plan and target", number::count(trend.points.len() as u64));
-    pages_in(Some(&frame::around(&actions)), &title, &about, &[section])
+    pages_in(Some(&frame::around("/history", &actions)), &title, &about, &[section])
+}
+
+/// Runs without a place in it, those of one reason together.
+fn left_out(runs: &[(String, String)]) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (run, why) in runs {
+        match reasons.iter_mut().find(|(known, _)| known == why) {
+            Some((_, names)) => names.push(run),
+            None => reasons.push((why, vec![run])),
+        }
+    }
+    let one = |(why, names): &(&str, Vec<&str>)| match names.as_slice() {
+        [only] => format!("Left out: {only}, {why}."),
+        many => {
+            let more = if many.len() > NAMED_MAX { ", …" } else { "" };
+            let named = many[..many.len().min(NAMED_MAX)].join(", ");
+            format!("{} runs are left out, {why}: {named}{more}.", number::count(many.len() as u64))
+        }
+    };
+    reasons.iter().map(one).collect()
 }
 
 fn label(measure: &str) -> &str {

@@ -111,7 +111,8 @@ fn card(card: &Card) -> Markup {
                 " · " time datetime=(card.started_at) { (moment(&card.started_at)) }
             }
             @if !card.spark.is_empty() { (frame::sparkline(&card.spark, "operations per second")) }
-            p class="says" { (clean(&card.answer)) }
+            @if !card.answer.is_empty() { p class="says" { (clean(&card.answer)) } }
+            @if !card.more.is_empty() { p class="dim more" { (clean(&card.more)) } }
             p class="dim where" { (clean(&card.target)) }
             @if card.variant.is_some() || !card.tags.is_empty() {
                 p class="marks" {

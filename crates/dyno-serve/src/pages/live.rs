@@ -6,7 +6,7 @@ use axum::extract::Path;
 use axum::response::{Html, Redirect};
 use dyno_record::CheckStatus;
 use dyno_report::number::{count, figure, optional, span_s, time_us};
-use dyno_report::text::clean;
+use dyno_report::text::{capital, clean};
 use maud::{Markup, html};
 
 use super::frame::{self, escaped, moment};
@@ -15,8 +15,9 @@ use crate::jobs::{Job, JobState, Kind, Progress, RunSeen, Start, Steering, StepS
 use crate::reply::Trouble;
 use crate::state::Shared;
 
-/// Lines of what its processes said.
+/// Lines of what its processes said; what a look at a target says is all there is of it.
 const TALK: usize = 12;
+const TALK_OF_CHECK: usize = 100;
 
 /// `GET /jobs/ID`.
 pub(crate) async fn page(shared: Shared, Path(id): Path<String>) -> Result<Html<String>, Trouble> {
@@ -44,7 +45,7 @@ pub(crate) async fn page(shared: Shared, Path(id): Path<String>) -> Result<Html<
         (audit(&progress))
         (about(&shared, &job))
     };
-    let title = format!("{} on {}", frame::capital(job.kind.name()), job.target);
+    let title = format!("{} on {}", capital(job.kind.name()), job.target);
     Ok(Html(frame::page_with(&title, "/jobs", &head, &body).into_string()))
 }
 
@@ -276,7 +277,7 @@ fn audit(progress: &Progress) -> Markup {
 }
 
 fn about(shared: &Shared, job: &Job) -> Markup {
-    let talk = shared.jobs.talk(job, TALK);
+    let talk = shared.jobs.talk(job, if job.kind == Kind::Check { TALK_OF_CHECK } else { TALK });
     html! {
         section id="about" {
             h2 { "What was started" }

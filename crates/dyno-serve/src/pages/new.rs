@@ -1,5 +1,7 @@
 //! Starting something: a form made from the plan's keys, checked before anything runs.
 
+use std::time::{Duration, Instant};
+
 use axum::extract::{Form, Query};
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
@@ -11,11 +13,19 @@ use serde::Deserialize;
 
 use super::form::{self, problem};
 use super::frame;
-use crate::jobs::Kind;
+use super::jobs::badge;
+use crate::jobs::{Job, JobState, Kind};
 use crate::order::{Made, Order, Wrong};
 use crate::reply::Trouble;
 use crate::setup::Setup;
 use crate::state::Shared;
+
+/// The longest wait for a look at the target, and how often it is asked whether that has ended.
+const LOOK_MAX: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Lines that are shown of it.
+const LOOK_LINES: usize = 100;
 
 /// What a link may choose beforehand.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -32,7 +42,7 @@ pub(crate) async fn page(shared: Shared, Query(chosen): Query<Chosen>) -> Result
     let kind = Kind::from_name(&chosen.kind).unwrap_or(Kind::Run);
     let Chosen { ready, workload, target, .. } = chosen;
     let order = Order { kind, ready, workload, target, ..Order::default() };
-    Ok(Html(show(&shared.setup, &order, &[], None).into_string()))
+    Ok(Html(show(&shared.setup, &order, &[], None, None).into_string()))
 }
 
 /// `POST /new`: checks, or starts.
@@ -40,7 +50,8 @@ pub(crate) async fn post(
     shared: Shared,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Trouble> {
-    let starts = fields.iter().any(|(name, value)| name == "do" && value == "start");
+    let does = |word: &str| fields.iter().any(|(name, value)| name == "do" && value == word);
+    let (starts, looks) = (does("start"), does("target"));
     let order = Order::of_form(&fields)
         .map_err(|wrong| Trouble::wrong(format!("{}: {}", wrong.field, wrong.problem), wrong.hint))?;
     match order.make(&shared.setup) {
@@ -48,15 +59,48 @@ pub(crate) async fn post(
             let job = shared.jobs.start(made.start.0)?;
             Ok(Redirect::to(&format!("/jobs/{}", job.id)).into_response())
         }
-        Ok(made) => Ok(Html(show(&shared.setup, &order, &[], Some(&made)).into_string()).into_response()),
+        Ok(made) => {
+            let looked = if looks { Some(look(&shared, &order).await?) } else { None };
+            Ok(Html(show(&shared.setup, &order, &[], Some(&made), looked.as_ref()).into_string())
+                .into_response())
+        }
         Err(wrong) => {
-            let page = Html(show(&shared.setup, &order, &wrong, None).into_string());
+            let page = Html(show(&shared.setup, &order, &wrong, None, None).into_string());
             Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
         }
     }
 }
 
-fn show(setup: &Setup, order: &Order, wrong: &[Wrong], made: Option<&Made>) -> Markup {
+/// What a look at the target has found.
+struct Looked {
+    job: Job,
+    said: Vec<String>,
+}
+
+/// Has the target looked at, by a process that queues for it as all others do; what takes longer is on a page of its own.
+async fn look(shared: &Shared, order: &Order) -> Result<Looked, Trouble> {
+    let order = Order { kind: Kind::Check, ..order.clone() };
+    let made = order.make(&shared.setup).map_err(|wrong| {
+        let wrong = wrong.into_iter().next();
+        Trouble::wrong(wrong.map_or_else(String::new, |wrong| wrong.problem), "")
+    })?;
+    let mut job = shared.jobs.start(made.start.0)?;
+    let began = Instant::now();
+    while !job.state.is_over() && began.elapsed() < LOOK_MAX {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        job = shared.jobs.get(&job.id).unwrap_or(job);
+    }
+    let said = shared.jobs.talk(&job, LOOK_LINES);
+    Ok(Looked { job, said })
+}
+
+fn show(
+    setup: &Setup,
+    order: &Order,
+    wrong: &[Wrong],
+    made: Option<&Made>,
+    looked: Option<&Looked>,
+) -> Markup {
     let body = html! {
         @if setup.read_only {
             section id="answer" class="none" { p class="line" { "This server only reads: nothing is started here." } }
@@ -64,6 +108,7 @@ fn show(setup: &Setup, order: &Order, wrong: &[Wrong], made: Option<&Made>) -> M
             @if setup.targets.all().next().is_none() { (no_targets()) }
             (findings(wrong))
             @if let Some(made) = made { (checked(made)) }
+            @if let Some(looked) = looked { (target(looked)) }
             (fields(setup, order, wrong))
         }
     };
@@ -111,6 +156,22 @@ fn checked(made: &Made) -> Markup {
     }
 }
 
+/// What the target says to it.
+fn target(looked: &Looked) -> Markup {
+    let Looked { job, said } = looked;
+    html! {
+        section id="target-check" {
+            h2 { "The target " (clean(&job.target)) }
+            @if job.state.is_over() {
+                p { (badge(job.state)) " " @if job.state == JobState::Done { "nothing prevents it" } @else { "see what it says" } "." }
+                pre { @for line in said { (line) "\n" } }
+            } @else {
+                p { "It is still looked at, or something else is at work on it: " a href={"/jobs/" (job.id)} { "see what comes of it" } "." }
+            }
+        }
+    }
+}
+
 fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
     let axes: Vec<String> = order
         .set
@@ -131,24 +192,33 @@ fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
                     (text("variant", "Variant", &order.variant, "the variant of the platform"))
                     (text("tags", "Tags", &order.tags.join(", "), "with commas between them"))
                 }
-                p { label { input type="checkbox" name="load" checked[order.load]; " Load data that is not there first" } }
+                p class="of of-run of-search of-soak of-ab" { label { input type="checkbox" name="load" checked[order.load]; " Load data that is not there first" } }
             }
             fieldset { legend { "How" } div class="fields" { (form::usual(order, wrong)) } }
-            fieldset {
-                legend { "Of some kinds only" }
-                div class="fields" {
-                    (area("axes", "Sweep: axes", &axes.join("\n"), "one a line: sessions = 1, 2, 4, 8"))
+            fieldset class="of of-sweep of-search of-soak of-ab of-suite" {
+                legend { "Of this kind" }
+                div class="fields of of-sweep" { (area("axes", "Sweep: axes", &axes.join("\n"), "one a line: sessions = 1, 2, 4, 8")) }
+                div class="fields of of-search" {
                     (area("limits", "Search: limits", &order.limits.join("\n"), "one a line: p99 <= 2ms"))
-                    (text("time", "Soak: how long", &order.time, "8h"))
+                    (choice("over", "Search: what rises", &order.over, [("sessions", "over all schemas"), ("rate", "operations per second")].into_iter().map(|(word, about)| (word, about.to_owned()))))
+                    (text("max", "Search: the highest load to try", &order.max, "sessions per schema, or operations per second"))
+                }
+                div class="fields of of-soak" { (text("time", "Soak: how long", &order.time, "8h")) }
+                div class="fields of of-ab" {
                     (text("a", "Comparison: side A", &order.a, "settings over the plan, KEY=VALUE[,KEY=VALUE…]; empty is the plan as it is"))
                     (text("b", "Comparison: side B", &order.b, "workload.update_pct=50"))
                     (text("pairs", "Comparison: runs of each side", &order.pairs.to_string(), "1 to 1,000"))
                 }
-                p { label { input type="checkbox" name="quick" checked[order.quick]; " Suite: the quick one" } }
+                div class="fields of of-suite" {
+                    (text("groups", "Suite: groups", &order.groups.join(", "), "with commas between them; empty is all"))
+                    (text("tests", "Suite: tests", &order.tests.join(", "), "such as cpu-integer, with commas between them; empty is all"))
+                }
+                p class="of of-suite" { label { input type="checkbox" name="quick" checked[order.quick]; " Suite: the quick one" } }
             }
             fieldset { legend { "Every other key of a plan" } (form::others(order, wrong, setup.allow_commands)) }
             p class="actions" {
                 button type="submit" name="do" value="check" { "Check" }
+                " " button type="submit" name="do" value="target" { "Check the target, too" }
                 " " button class="go" type="submit" name="do" value="start" { "Start" }
             }
         }

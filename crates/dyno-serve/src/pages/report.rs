@@ -79,7 +79,7 @@ fn report(repository: &Repository, selection: &str, actions: &Markup) -> Result<
     with_report(repository, selection, |report| {
         let mut page = Vec::new();
         let request = dyno_report::Request { made_at: dyno_record::now_rfc3339(), ..Default::default() };
-        dyno_report::html::html_in(Some(&frame::around(actions)), report, &request, &mut page)?;
+        dyno_report::html::html_in(Some(&frame::around("/", actions)), report, &request, &mut page)?;
         String::from_utf8(page).map_err(|_| Trouble::ended())
     })
 }

@@ -248,6 +248,65 @@ fn the_openapi_document_says_what_is_answered() {
     assert!(asked >= 17, "{asked}");
 }
 
+/// Everything that runs can be started: it is the command line's own, so each comes to its end and to what it is called for.
+#[test]
+fn whatever_runs_is_started_here() {
+    let desk = Desk::new();
+    let web = web(&desk, &[]);
+    let set = json!({
+        "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s", "workload.work_unit": "8",
+        "observe.interval": "200ms", "sweep.pause": "0s",
+    });
+    let suite = json!({ "data.scale": "2M", "run.time": "1s", "run.warmup": "0s" });
+    let orders = [
+        json!({ "kind": "check", "set": set }),
+        json!({ "kind": "load", "set": set }),
+        json!({ "kind": "search", "set": set, "limits": ["p99 <= 10m"], "max": "2" }),
+        json!({ "kind": "soak", "set": set, "time": "2s" }),
+        json!({ "kind": "ab", "set": set, "b": "workload.work_unit=4", "pairs": 1 }),
+        json!({ "kind": "suite", "set": suite, "tests": ["cpu-integer"] }),
+    ];
+    let jobs: Vec<String> = orders
+        .into_iter()
+        .map(|mut order| {
+            order["target"] = json!("target");
+            web.begin(&order)
+        })
+        .collect();
+    for id in &jobs {
+        until(&format!("the end of {id}"), || web.job(id)["job"]["ended_at"].is_string());
+        let seen = web.job(id);
+        let kind = seen["job"]["kind"].as_str().unwrap();
+        let state = seen["job"]["state"].as_str().unwrap();
+        // On a busy machine an audit may find a run of a second wanting; it is run all the same.
+        assert!(matches!(state, "done" | "doubtful"), "{kind}: {seen:#}");
+        let page = web.get(&format!("/jobs/{id}"));
+        assert_eq!(page.status, 200, "{kind}");
+        match kind {
+            "check" => assert!(page.body.contains("SQLite") && page.body.contains("at sqlite:"), "{page:#?}"),
+            "load" => {}
+            _ => {
+                let name = seen["progress"]["sweep"].as_str().unwrap();
+                let concluded = web.get(&format!("/api/v1/sweeps/{name}")).json();
+                assert_eq!(concluded["conclusion"]["figures"]["kind"], kind, "{concluded:#}");
+                let page = web.get(&format!("/sweeps/{name}"));
+                assert!(page.status == 200 && page.body.contains("id=\"answer\""), "{page:#?}");
+            }
+        }
+    }
+    for (kind, field, value) in
+        [("search", "over", "sea"), ("search", "max", "-1"), ("suite", "tests", "--from=x")]
+    {
+        let mut order = json!({ "target": "target", "kind": kind, "limits": ["p99 <= 1s"] });
+        order[field] = if field == "tests" { json!([value]) } else { json!(value) };
+        let answer = web.post("/api/v1/jobs", &order);
+        assert!(
+            answer.status == 422 && answer.body.contains(&format!("\"field\":\"{field}\"")),
+            "{answer:#?}"
+        );
+    }
+}
+
 #[test]
 fn it_is_open_to_other_machines_only_with_tls() {
     let desk = Desk::new();

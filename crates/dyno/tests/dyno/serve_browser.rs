@@ -17,6 +17,26 @@ fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost
     browser.go(&format!("http://{address}/?token={token}"));
     browser.until("location.search === '' && document.querySelector('nav.site')");
 
+    // Fields of other kinds are hidden.
+    browser.go(&format!("http://{address}/new"));
+    browser.until("document.getElementById('kind')");
+    let shown = "['axes', 'limits', 'time', 'pairs', 'tests'].filter((id) => document.getElementById(id).checkVisibility()).join()";
+    for (kind, fields) in [
+        ("run", ""),
+        ("sweep", "axes"),
+        ("search", "limits"),
+        ("soak", "time"),
+        ("ab", "pairs"),
+        ("suite", "tests"),
+    ] {
+        browser.run(&format!("document.getElementById('kind').value = '{kind}'"));
+        assert_eq!(browser.run(shown), fields, "{kind}");
+    }
+    // The target is asked without leaving the form.
+    start(&mut browser, &address, "2s", "target");
+    browser.until("document.querySelector('#target-check pre')?.textContent.includes('SQLite')");
+    browser.until("document.getElementById('set.run.time').value === '2s'");
+
     // What is wrong is said beside its field, before anything runs.
     start(&mut browser, &address, "soon", "check");
     browser.until("document.querySelector('.field.wrong .problem')");

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::common::{Desk, assert_fits_schema};
+use dyno_record::Repository;
 use serde_json::Value;
 
 /// Windows that end by operations, so that a run takes a moment.
@@ -365,4 +366,22 @@ fn a_page_is_imported_with_what_its_sweep_came_to() {
     let text = other.dyno(&["list", "--sweeps"]).out;
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(words.join(" ").contains(&line), "{text}");
+    // A newer version may come to something of a kind that this one does not know: the runs and its words are shown all the same.
+    let id = listed[0]["id"].as_str().unwrap();
+    let newer = serde_json::json!({
+        "of": id, "line": "the fleet is as wide as the sea", "words": [], "figures": { "kind": "fleet", "hosts": 3 },
+    });
+    Repository::open(&other.file("runs.sqlite3")).unwrap().conclude(id, &newer).unwrap();
+    let (code, shown) = other.json(&["show", "sweep:last"]);
+    assert_eq!((code, &shown["conclusions"][0]), (0, &newer), "{shown}");
+    let text = other.dyno(&["show", "sweep:last"]).out;
+    assert!(
+        text.contains("as wide as the sea")
+            && text.contains("another version of Dyno")
+            && text.contains("fleet"),
+        "{text}"
+    );
+    assert_eq!(other.dyno(&["report", "sweep:last", "-o", "newer.html"]).code, 0);
+    let page = std::fs::read_to_string(other.file("newer.html")).unwrap();
+    assert!(page.contains("as wide as the sea") && page.contains("another version of Dyno"));
 }

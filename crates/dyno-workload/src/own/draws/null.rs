@@ -1,7 +1,6 @@
 //! Values that are NULL for the statements that they are given to.
 
-use super::reading::{Reading, numeric};
-use crate::own::expr::{Expr, parse};
+use crate::own::expr::Expr;
 use crate::own::fault::Fault;
 use crate::own::table::Table;
 
@@ -31,26 +30,4 @@ pub(in crate::own) struct Null {
     pub(in crate::own) when: Option<Expr>,
     /// The counter that says whether this one is.
     pub(in crate::own) counter: usize,
-}
-
-/// The condition of `null_if`, with the slots that it reads.
-///
-/// # Errors
-/// It is none.
-pub(super) fn null_if(
-    reading: &mut Reading<'_>,
-    table: &Table<'_>,
-) -> Result<Option<(Expr, Vec<u16>)>, Fault> {
-    let Some(item) = table.get("null_if") else { return Ok(None) };
-    let text = item.text("a condition: \"lines < 9\"")?;
-    let parsed = parse(&text, &mut |name, at| {
-        let slot = reading.slot(name, &text, at)?;
-        numeric(reading.of(slot), &text, at)?;
-        Ok(slot)
-    })?;
-    if parsed.is_random() {
-        return Err(item.fault("a random number", "draw it by a name of its own"));
-    }
-    let slots = parsed.slots();
-    Ok(Some((parsed, slots)))
 }

@@ -4,10 +4,10 @@ use dyno_engine::Type;
 
 use super::draw::Draws;
 use super::law::Law;
-use super::null::{null_if, null_share};
+use super::null::null_share;
 use super::reading::{Constants, Made, Names, Reading, all, numeric};
 use super::{read_number, read_text};
-use crate::own::expr::parse;
+use crate::own::expr::{Expr, parse};
 use crate::own::fault::Fault;
 use crate::own::folder::Folder;
 use crate::own::table::{Item, Table};
@@ -63,6 +63,25 @@ fn with_null_if(reading: &mut Reading<'_>, table: &Table<'_>, mut made: Made) ->
         made.needs.extend(slots);
     }
     Ok(made)
+}
+
+/// The condition of `null_if`, with the slots that it reads.
+///
+/// # Errors
+/// It is none.
+fn null_if(reading: &mut Reading<'_>, table: &Table<'_>) -> Result<Option<(Expr, Vec<u16>)>, Fault> {
+    let Some(item) = table.get("null_if") else { return Ok(None) };
+    let text = item.text("a condition: \"lines < 9\"")?;
+    let parsed = parse(&text, &mut |name, at| {
+        let slot = reading.slot(name, &text, at)?;
+        numeric(reading.of(slot), &text, at)?;
+        Ok(slot)
+    })?;
+    if parsed.is_random() {
+        return Err(item.fault("a random number", "draw it by a name of its own"));
+    }
+    let slots = parsed.slots();
+    Ok(Some((parsed, slots)))
 }
 
 /// The law that `item` says.

@@ -5,7 +5,6 @@
 
 mod column;
 mod fit;
-mod parent;
 mod read;
 mod rows;
 mod table;

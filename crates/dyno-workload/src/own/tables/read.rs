@@ -7,8 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::column::column_type;
 use super::fit::misfit;
-use super::parent::Parent;
-use super::table::DescribedTable;
+use super::table::{DescribedTable, Parent};
 use crate::own::draws::{Constants, Draws, Names, null_share, read_columns};
 use crate::own::fault::{Fault, Text};
 use crate::own::folder::Folder;

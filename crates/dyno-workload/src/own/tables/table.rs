@@ -1,10 +1,9 @@
 //! A described table.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use dyno_engine::{Column, NewTable, TableWords};
 
-use super::parent::Parent;
 use crate::own::draws::Draws;
 use crate::own::fault::{Fault, Text};
 
@@ -37,6 +36,21 @@ pub struct DescribedTable {
     pub(super) here: Text,
 }
 
+/// The table whose rows have some each, and the column that says how many.
+#[derive(Debug)]
+pub(super) struct Parent {
+    pub(super) table: DescribedTable,
+    pub(super) column: usize,
+    /// How many rows stand before those of every so many rows of the table, and behind the last: counted when it is first asked for.
+    pub(super) before: OnceLock<Vec<u64>>,
+}
+
+impl Parent {
+    pub(super) fn new(table: DescribedTable, column: usize) -> Self {
+        Self { table, column, before: OnceLock::new() }
+    }
+}
+
 /// An index of a described table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedIndex {
@@ -50,11 +64,6 @@ impl DescribedTable {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// How many rows it has.
-    pub fn rows(&self) -> u64 {
-        self.parent.as_ref().map_or(self.rows, |parent| parent.rows())
     }
 
     /// Its columns, in their order.

@@ -81,7 +81,7 @@ fn from_page(
     let again = if there > 0 { format!("; {there} were there already") } else { String::new() };
     talk.say(&format!("{} records {done}, as they were measured{again}", count - there));
     if stored.unread > 0 {
-        talk.say(&format!("{} conclusions are of another version and were left out", stored.unread));
+        talk.say(&format!("{} conclusions cannot be read and were left out", stored.unread));
     }
     for name in &stored.conclusions {
         talk.say(&format!("what {name} came to is stored, too: `dyno show {name}`"));

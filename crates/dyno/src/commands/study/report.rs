@@ -6,7 +6,7 @@ use dyno_analyze::Conclusion;
 use dyno_analyze::conclusion::Figures;
 use dyno_campaign::files;
 use dyno_campaign::study::{conclusion, latest};
-use dyno_report::study::{study_csv, study_markdown, study_page};
+use dyno_report::study_page::{study_csv, study_markdown, study_page};
 use serde_json::json;
 
 use crate::cli::{Common, ReportStudy};
