@@ -19,8 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "benches"))
+from shared.serve import Serve  # noqa: E402 - it lies beside the benchmarks
 
 WIDTHS = (1280, 390)
 
@@ -105,24 +107,6 @@ class Browser:
         self.process.wait(20)
 
 
-class Server:
-    def __init__(self, dyno, folder, repository, port):
-        command = [dyno, "serve", "--repository", repository, "--listen", f"127.0.0.1:{port}", "--target", f"sqlite:{folder}/bench.db"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder)
-        self.url = self.process.stdout.readline().strip()
-        self.base, self.token = self.url.split("/?token=")
-
-    def ask(self, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        with urllib.request.urlopen(urllib.request.Request(self.base + path, data, headers)) as answer:
-            return json.load(answer)
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(20)
-
-
 def many(record, runs, seed=1):
     """So many runs like this one, with figures of their own."""
     chance = random.Random(seed)
@@ -136,11 +120,21 @@ def many(record, runs, seed=1):
         for ops in one["ops"].values():
             if isinstance(ops.get("rate_per_s"), (int, float)):
                 ops["rate_per_s"] *= factor
+        operations = one["metrics"].get("ops_per_s", {})
+        if isinstance(operations.get("value"), (int, float)):
+            operations["value"] *= factor
         one["variant"] = ["ext4", "xfs", "btrfs", None][number % 4]
         one["tags"] = [["nightly"], ["after-patch", "<b>bold</b>"], []][number % 3]
         if number % 29 == 7:
             one["status"], one["reasons"] = "invalid", ["commits: 10 acknowledged, the database counted 4"]
         yield one
+
+
+def reports(dyno, folder, repository):
+    """The reports of Oracle that the tests have, as intervals."""
+    there = pathlib.Path(__file__).resolve().parents[1] / "crates/dyno-awr/tests/reports"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    subprocess.run([dyno, "awr", there, "--import", "--repository", repository], check=False, **quiet)
 
 
 def fill(dyno, folder, repository, runs):
@@ -155,6 +149,7 @@ def fill(dyno, folder, repository, runs):
         subprocess.run([dyno, "sweep", *common, *axes, "--set", "run.time=1s", "--set", "run.warmup=0s", "--set", "sweep.pause=0s"], check=False, **quiet)
     if runs == 1:
         shutil.copy(seed, repository)
+        reports(dyno, folder, repository)
         return
     shown = subprocess.run([dyno, "list", "--json", "--limit", "1000", "--repository", seed], check=True, capture_output=True, text=True)
     single = [run["id"] for run in json.loads(shown.stdout) if not run.get("part_of")][-1]
@@ -172,7 +167,8 @@ def fill(dyno, folder, repository, runs):
 
 def views(server):
     runs = server.ask("/api/v1/runs")["cards"]
-    single = [card["id"] for card in runs if card["kind"] in ("run", "import")]
+    single = [card["id"] for card in runs if card["kind"] == "run"]
+    intervals = [interval["id"] for interval in server.ask("/api/v1/awr")]
     sweeps = [card["id"] for card in runs if card["kind"] == "sweep"]
     yield "home", "/"
     yield "new", "/new"
@@ -183,6 +179,8 @@ def views(server):
         yield "run", f"/runs/{single[0]}"
         yield "history", f"/history?like={single[0]}"
         yield "export", f"/export?runs={single[0]}"
+    if len(intervals) > 1:
+        yield "awr-diff", f"/awr/diff?a={intervals[0]}&b={intervals[1]}"
     if len(single) > 1:
         yield "compare", f"/compare?run={single[0]}&run={single[1]}"
     if sweeps:
@@ -209,7 +207,6 @@ def main():
     parser.add_argument("--dyno", default="target/debug/dyno")
     parser.add_argument("--out", default="target/pictures")
     parser.add_argument("--runs", default="1,40,1000")
-    parser.add_argument("--port", type=int, default=7912)
     parser.add_argument("--no-live", action="store_true", help="leave out what runs")
     arguments = parser.parse_args()
     dyno, out = str(pathlib.Path(arguments.dyno).resolve()), pathlib.Path(arguments.out)
@@ -220,7 +217,7 @@ def main():
         for runs in map(int, arguments.runs.split(",")):
             repository = folder / f"runs-{runs}.sqlite3"
             fill(dyno, folder, repository, runs)
-            server = Server(dyno, folder, repository, arguments.port)
+            server = Serve(repository, f"sqlite:{folder}/bench.db", folder, program=dyno)
             browser = Browser(folder / f"profile-{runs}")
             try:
                 browser.go(server.url)

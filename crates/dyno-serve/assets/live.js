@@ -21,8 +21,9 @@
     waits = { samples: 0, classes: new Map() };
   };
 
-  const COLOURS = { cpu: "#3c9d3c", io: "#2f6fc4", useri: "#2f6fc4", lock: "#c0272d", lwlock: "#8c2d04", commit: "#e08214", ipc: "#b5b08a", client: "#9a8f7a", timeout: "#7a5230" };
-  const colour = (name, at) => COLOURS[name.toLowerCase().replace(/[^a-z]/g, "").slice(0, 7)] || COLOURS[name.toLowerCase()] || css("s" + (at % 8));
+  // Those of charts in reports, by the classes of PostgreSQL and Oracle.
+  const COLOURS = { cpu: "s8", io: "s9", userio: "s9", commit: "s10", lock: "s11", applica: "s11", lwlock: "s12", concurr: "s12", client: "s13", network: "s13", ipc: "s14", timeout: "s14", systemi: "s15" };
+  const colour = (name, at) => css(COLOURS[name.toLowerCase().replace(/[^a-z]/g, "").slice(0, 7)] || "s" + (at % 8));
 
   const charts = [];
   const figure = (title, about) => {
@@ -65,6 +66,8 @@
     const made = new uPlot(options, [[], ...series.map(() => [])], place);
     place.querySelector(".u-wrap").setAttribute("role", "img");
     place.querySelector(".u-wrap").setAttribute("aria-label", title);
+    // Colours and figures of one moment; the table beneath has them with heads.
+    place.querySelector(".u-legend")?.setAttribute("role", "presentation");
     charts.push({ made, place, picks });
     return made;
   };
@@ -122,7 +125,7 @@
     stacked = names;
     const bands = names.slice(1).map((_, i) => ({ series: [i + 2, i + 1] }));
     stack = chart("Sessions by what they wait for", "Of samples since the interval before; CPU is running or waiting for a processor.",
-      names.map((name, i) => ({ label: name, stroke: colour(name, i), fill: colour(name, i) + "aa", value: (u, v, s, at) => number(at == null ? null : data.waits.get(name)[at]) })),
+      names.map((name, i) => ({ label: name, stroke: () => colour(name, i), fill: () => colour(name, i) + "aa", value: (u, v, s, at) => number(at == null ? null : data.waits.get(name)[at]) })),
       (v) => number(v), () => {
         const sums = data.at.map(() => 0);
         return names.map((name) => data.waits.get(name).map((v, i) => v == null ? null : (sums[i] += v)));

@@ -11,8 +11,9 @@ use super::{ExportError, Request};
 use crate::report::Report;
 use crate::runs::RunsError;
 
-/// What says which run it is; axes and measures follow.
-const HEAD: [&str; 7] = ["run", "started_at", "status", "reason", "target", "sessions", "others_had_part"];
+/// What says which run it is, and what has to stand beside its figures; axes and measures follow.
+const HEAD: [&str; 8] =
+    ["run", "started_at", "status", "reason", "target", "sessions", "others_had_part", "note"];
 
 pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
     let texts = texts(report);
@@ -84,7 +85,10 @@ fn line(whole: &RunRecord, record: &RunRecord, axes: &[&Axis], measures: &[&str]
     let sessions = Some(record.sessions()).filter(|sessions| *sessions > 0);
     let sessions = sessions.map_or_else(String::new, |sessions| sessions.to_string());
     let mut fields: Vec<String> = head.into();
-    fields.extend([sessions, record.marked().join(" ")]);
+    let mut notes: Vec<&str> =
+        whole.workloads().map(|own| own.note.as_str()).filter(|note| !note.is_empty()).collect();
+    notes.dedup();
+    fields.extend([sessions, record.marked().join(" "), notes.join("; ")]);
     fields.extend(axes.iter().map(|axis| axis.of(whole).text));
     let figure = |name: &&str| own.points.first().and_then(|point| point.get(name));
     fields

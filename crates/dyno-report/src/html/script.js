@@ -101,6 +101,7 @@
     // The browser's own title would cover the value shown here.
     for (const title of svg.querySelectorAll("title")) {
       title.parentNode.dataset.title = title.textContent;
+      title.closest("a")?.setAttribute("aria-label", title.textContent);
       title.remove();
     }
     const places = (group) => {

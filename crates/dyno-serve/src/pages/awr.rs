@@ -69,7 +69,7 @@ pub(crate) async fn page(shared: Shared) -> Result<Html<String>, Trouble> {
         let body = html! {
             section id="answer" class="none" {
                 p class="line" { "No report of a database is in this repository." }
-                p { code { "dyno awr import FILE…" } " puts AWR and STATSPACK reports into it." }
+                p { code { "dyno awr FILE… --import" } " puts AWR and STATSPACK reports into it." }
             }
         };
         return Ok(Html(frame::page("AWR", "/awr", &body).into_string()));

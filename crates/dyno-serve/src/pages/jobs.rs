@@ -55,5 +55,5 @@ pub(crate) fn badge(state: JobState) -> Markup {
         JobState::Stopped | JobState::Interrupted => "warn",
         JobState::Queued | JobState::Running => "",
     };
-    html! { span id="state" class={"badge " (tone)} { (state.name()) } }
+    html! { span class={"badge " (tone)} { (state.name()) } }
 }

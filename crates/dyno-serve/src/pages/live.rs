@@ -53,7 +53,7 @@ fn state(shared: &Shared, job: &Job, progress: &Progress) -> Markup {
     let before = shared.jobs.before(job);
     html! {
         section id="answer" class=[(job.state != JobState::Done && job.state.is_over()).then_some("none")] {
-            p class="line" { (badge(job.state)) " " span id="says" { (says(job, progress, before)) } }
+            p class="line" { span id="state" { (badge(job.state)) } " " span id="says" { (says(job, progress, before)) } }
             @if !progress.targets.is_empty() { p class="dim" { (clean(&progress.targets)) } }
             p class="actions" {
                 @if let Some(run) = progress.stored.last().filter(|_| job.state.is_over()) {

@@ -63,6 +63,8 @@ mod screen;
 mod serve;
 #[cfg(feature = "serve")]
 mod serve_browser;
+#[cfg(feature = "serve")]
+mod serve_tls;
 mod sqlite;
 mod studies;
 mod suite;

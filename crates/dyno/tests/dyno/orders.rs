@@ -78,6 +78,8 @@ fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
     ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
+    let csv = desk.dyno(&["report", "last", "--format", "csv"]).out;
+    assert!(csv.contains("\"derived from TPC-C, not comparable with published results\""), "{csv}");
     assert!(!shown.contains("tpmC") && !shown.contains("TPC-C result"));
 
     let connection = rusqlite::Connection::open(desk.file("orders.db")).unwrap();

@@ -1,8 +1,10 @@
 //! `dyno serve` under a user's hand: a run is started, watched, stopped, compared and exported, and the server is lost in between.
 
-use crate::common::Desk;
+use serde_json::json;
+
 use crate::common::browser::{Browser, program};
 use crate::common::web::Web;
+use crate::common::{Desk, until};
 
 #[test]
 fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost_in_between() {
@@ -78,6 +80,75 @@ fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost
     let complaints: Vec<&String> =
         browser.complaints.iter().filter(|line| !line.contains("ERR_") && !line.contains("422")).collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
+}
+
+/// Contrast, names, heads and order of every page in both appearances, and the way to a comparison without a mouse.
+#[test]
+fn every_page_is_for_those_who_see_little_or_have_a_keyboard_only() {
+    let Some(program) = program() else {
+        dyno_testbed::skip("the audit of the pages", "no chromium is here: apt-get install chromium");
+        return;
+    };
+    let desk = Desk::new();
+    let reports = concat!(env!("CARGO_MANIFEST_DIR"), "/../dyno-awr/tests/reports");
+    let imported = desk.dyno(&["awr", reports, "--import"]);
+    assert!(desk.dyno(&["list"]).out.lines().count() > 2, "{imported:#?}");
+    let web = Web::start(&desk, &["--target", "sqlite:bench.db"]);
+    let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s", "sweep.sessions": "1,2", "sweep.pause": "0s" });
+    let sweep = web.begin(&json!({ "target": "target", "kind": "sweep", "set": set }));
+    until("the sweep to end", || web.job(&sweep)["job"]["ended_at"].is_string());
+    let stored = web.job(&sweep);
+    let run = stored["progress"]["stored"][0]["id"].as_str().unwrap();
+    let name = stored["progress"]["sweep"].as_str().unwrap();
+    let awr = web.get("/api/v1/awr").json();
+    let interval = |at: usize| awr[at]["id"].as_str().unwrap();
+    let running =
+        web.begin(&json!({ "target": "target", "set": { "data.scale": "300 blocks", "run.time": "10m" } }));
+    web.until_measured(&running);
+
+    let mut browser = Browser::start(&program, &desk.file("profile"));
+    let base = format!("http://{}", web.address);
+    browser.go(&format!("{base}/?token={}", web.token));
+    browser.until("document.querySelector('nav.site')");
+    let mut wrong = Vec::new();
+    for page in [
+        "/".to_owned(),
+        "/new".to_owned(),
+        "/jobs".to_owned(),
+        format!("/jobs/{sweep}"),
+        format!("/jobs/{running}"),
+        format!("/runs/{run}"),
+        format!("/sweeps/{name}"),
+        format!("/compare?a={name}&b={run}"),
+        "/compare".to_owned(),
+        format!("/history?like={run}"),
+        "/export?runs=last".to_owned(),
+        "/awr".to_owned(),
+        format!("/awr/diff?a={}&b={}", interval(0), interval(1)),
+        format!("/runs/{}", interval(0)),
+        "/none".to_owned(),
+    ] {
+        browser.go(&format!("{base}{page}"));
+        browser.until(&format!("location.href === '{base}{page}' && document.querySelector('nav.site')"));
+        wrong.extend(browser.audit().into_iter().map(|line| format!("{page}: {line}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+
+    browser.go(&format!("{base}/?kind=sweep"));
+    browser.until("location.search === '?kind=sweep' && document.querySelector('#pick button')");
+    let seen = "(() => { const at = document.activeElement, style = getComputedStyle(at); return style.outlineStyle !== 'none' && at.checkVisibility() ? at.getAttribute('aria-label') ?? at.textContent : 'unseen'; })()";
+    browser.press("Tab");
+    assert_eq!(browser.run(seen), "To the content", "what skips the navigation comes first");
+    until("the tick of the card by the keyboard", || {
+        browser.press("Tab");
+        let at = browser.run(seen);
+        assert_ne!(at, "unseen", "where the keyboard is has to be seen");
+        at == format!("tick {name}")
+    });
+    browser.press("Space");
+    assert_eq!(browser.run("document.activeElement.checked"), true);
+    assert_eq!(web.post(&format!("/api/v1/jobs/{running}/stop"), &json!({})).status, 200);
+    web.until(&running, "stopped");
 }
 
 /// Fills the form in, and presses `button`.

@@ -107,6 +107,32 @@ impl Browser {
         self.run(&format!("document.querySelector({selector:?}).click()"));
     }
 
+    /// Presses a key, as a hand would: `Tab`, `Enter` or `Space`.
+    pub fn press(&mut self, key: &str) {
+        let (name, code, text) = match key {
+            "Space" => (" ", 32, " "),
+            "Enter" => ("Enter", 13, "\r"),
+            _ => ("Tab", 9, ""),
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let text = if kind == "keyDown" { text } else { "" };
+            let press = json!({ "type": kind, "key": name, "code": key, "windowsVirtualKeyCode": code, "text": text });
+            self.ask("Input.dispatchKeyEvent", &press);
+        }
+    }
+
+    /// What is wrong with the page for those who see little, or who have a keyboard only, in both appearances.
+    pub fn audit(&mut self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for theme in ["light", "dark"] {
+            self.run(&format!("document.documentElement.dataset.theme = '{theme}'"));
+            let found = self.run(include_str!("audit.js"));
+            let lines = found.as_array().unwrap_or_else(|| panic!("the audit ended with {found}"));
+            wrong.extend(lines.iter().map(|line| format!("{theme}: {}", line.as_str().unwrap())));
+        }
+        wrong
+    }
+
     /// Writes into a field.
     pub fn write(&mut self, name: &str, value: &str) {
         self.until(&format!("document.getElementsByName({name:?})[0]"));

@@ -1,9 +1,12 @@
 //! A server of pages, and requests to it byte by byte, so that a test can send what no browser would.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 
+use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject as _};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
 use super::{Desk, until};
@@ -13,7 +16,14 @@ pub struct Web {
     child: Child,
     pub address: String,
     pub token: String,
+    /// How TLS is spoken with it, if it is.
+    tls: Option<Arc<ClientConfig>>,
 }
+
+/// A way to a server, through TLS or not.
+pub trait Way: Read + Write {}
+
+impl<W: Read + Write> Way for W {}
 
 /// What it answered.
 #[derive(Debug)]
@@ -38,13 +48,36 @@ impl Web {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        let Some((address, token)) =
-            url.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/?token="))
-        else {
+        let bare = url.trim().split_once("://").map(|(_, rest)| rest);
+        let Some((address, token)) = bare.and_then(|rest| rest.split_once("/?token=")) else {
             child.wait().unwrap();
             return None;
         };
-        Some(Self { child, address: address.to_owned(), token: token.to_owned() })
+        Some(Self { child, address: address.to_owned(), token: token.to_owned(), tls: None })
+    }
+
+    /// From now on it is asked by TLS at `address`, whose certificate is of this authority: its own door, or a proxy's.
+    pub fn by_tls(&mut self, address: &str, ca_cert: &str) {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(ca_cert.as_bytes()).unwrap()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config =
+            ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        self.tls = Some(Arc::new(config.with_root_certificates(roots).with_no_client_auth()));
+        address.clone_into(&mut self.address);
+    }
+
+    /// A connection.
+    pub fn connect(&self) -> Box<dyn Way> {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        let Some(config) = &self.tls else { return Box::new(stream) };
+        let name = ServerName::try_from("localhost").unwrap();
+        Box::new(StreamOwned::new(ClientConnection::new(Arc::clone(config), name).unwrap(), stream))
+    }
+
+    /// Where its pages come from, as browsers say it.
+    pub fn origin(&self) -> String {
+        format!("{}://{}", if self.tls.is_some() { "https" } else { "http" }, self.address)
     }
 
     /// Ends it as a machine would that loses it.
@@ -55,7 +88,7 @@ impl Web {
 
     /// Sends a request with these lines in its head.
     pub fn send(&self, request: &str, head: &[&str], body: &str) -> Answer {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let mut stream = self.connect();
         let mut text =
             format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         if !head.iter().any(|line| line.starts_with("Host:")) {
@@ -64,7 +97,8 @@ impl Web {
         head.iter().for_each(|line| text.push_str(&format!("{line}\r\n")));
         stream.write_all(format!("{text}\r\n{body}").as_bytes()).unwrap();
         let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
+        // Some close without a farewell of TLS.
+        let _ = stream.read_to_end(&mut bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
@@ -75,7 +109,7 @@ impl Web {
         Answer { status, head, body, raw_cookie }
     }
 
-    fn bearer(&self) -> String {
+    pub fn bearer(&self) -> String {
         format!("Authorization: Bearer {}", self.token)
     }
 
