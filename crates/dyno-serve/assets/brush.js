@@ -6,7 +6,7 @@
   if (!svg || !svg.dataset.x || rows.length < 2) return;
   const [, low, high, from, to] = svg.dataset.x.split(",").map(Number);
   const place = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-  const number = (x) => Math.min(rows.length - 1, Math.max(0, Math.floor(low + ((x - from) / (to - from)) * (high - low))));
+  const number = (x) => Math.min(rows.length - 1, Math.max(0, Math.round(low + ((x - from) / (to - from)) * (high - low)) - 1));
   const brush = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   brush.setAttribute("class", "brush");
   brush.setAttribute("y", "0");

@@ -90,7 +90,9 @@ fn timeline(intervals: &[Interval]) -> Markup {
             moment(&interval.started_at),
             figure(interval.active_sessions?)
         );
-        Some(Point { hover, x_end: (at + 1) as f64, ..Point::at(at as f64, interval.active_sessions?) })
+        // Its number lies in the middle of its bar.
+        let begin = at as f64 + 0.5;
+        Some(Point { hover, x_end: begin + 1.0, ..Point::at(begin, interval.active_sessions?) })
     });
     let series =
         Series { name: "active sessions".into(), kind: Kind::Bar, style: 0, points: points.collect() };
