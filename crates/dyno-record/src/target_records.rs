@@ -42,7 +42,10 @@ impl RunRecord {
                 .filter(|class| !class.share.of_reads)
                 .for_each(|class| class.share.percent = Some(0));
         }
-        let hosts = self.hosts.iter().map(|host| of_target(host, at + 1, &target, own)).collect();
+        let is_its =
+            |host: &&Host| host.observed.as_ref().is_none_or(|seen| seen.targets.contains(&(at + 1)));
+        let its = self.hosts.iter().filter(is_its);
+        let hosts = its.map(|host| of_target(host, at + 1, &target, own)).collect();
         Some(Self {
             schema_version: self.schema_version,
             kind: self.kind,
@@ -87,6 +90,11 @@ impl RunRecord {
 fn of_target(host: &Host, number: usize, target: &TargetFacts, own: &OwnPart) -> Host {
     let mut one = host.clone();
     one.facts = facts_of_target(host, number);
+    if let Some(observed) = &mut one.observed {
+        // Of its machine all is its own that is not other targets', too.
+        observed.targets = [1].into();
+        return one;
+    }
     one.counters.clear();
     if host.roles.contains(&Role::Driver) {
         one.counters.clone_from(&own.host_counters);

@@ -78,3 +78,19 @@ pub fn open(url: &HostUrl, now: &Now) -> Result<Box<dyn Source>, SourceError> {
         }
     })
 }
+
+/// Whether it is this machine: it was started at the same moment, and is called the same where that is all that is known.
+pub fn is_this(described: &Described) -> bool {
+    let root = crate::files::Root::system();
+    let Some(boot) = &described.boot else { return false };
+    if boot.contains('-') {
+        return root.text("proc/sys/kernel/random/boot_id").as_ref() == Some(boot);
+    }
+    let started =
+        |text: &str| text.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse::<i64>().ok();
+    let here = root.text("proc/stat").as_deref().and_then(started);
+    let there: Option<i64> = boot.parse().ok();
+    // The moment of the boot is now less the time since then, and may come out a second beside.
+    let is_same_boot = here.zip(there).is_some_and(|(here, there)| here.abs_diff(there) <= 1);
+    is_same_boot && root.text("proc/sys/kernel/hostname").as_ref() == Some(&described.host.name)
+}
