@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use dyno_drive::FarHost;
-use dyno_engine::Clock;
+use dyno_engine::advice::advice;
+use dyno_engine::{Clock, MonotonicClock};
 use dyno_host::far::Place;
 use dyno_plan::{HostSpec, Plan};
-use dyno_record::Identity;
+use dyno_record::{Advice, Identity, Severity};
 
 use crate::error::Error;
 use crate::targets::Reached;
@@ -41,4 +42,69 @@ pub(crate) fn reach(
         reached.named(host.map(|host| Some(Arc::new(host))))
     };
     targets.iter().enumerate().map(one).collect()
+}
+
+/// What there is to say of the machine of the target at `at`, where the plan names one: how it answers, and what it does not tell.
+pub(crate) fn checked(plan: &Plan, at: usize, reached: &Reached) -> Vec<Advice> {
+    let Some(spec) = spec(plan, at) else { return Vec::new() };
+    let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
+    match FarHost::reach(&spec.url, &places(spec, &reached.identity), &clock) {
+        Ok(host) => found(&host),
+        Err(error) => vec![advice("host", Severity::Fail, error.to_string(), error.hint)],
+    }
+}
+
+/// Clocks that are farther apart than this are worth a word, s: its own times in logs are then none of ours.
+const APART_S: f64 = 1.0;
+
+fn found(host: &FarHost) -> Vec<Advice> {
+    let own = &host.described.host;
+    let ahead = host.ahead_s();
+    let clock = ahead.map_or_else(
+        || "its clock is not told".to_owned(),
+        |(ahead_s, bound_s)| {
+            let way = if ahead_s < 0.0 { "behind" } else { "ahead" };
+            format!("its clock is {:.1} ms {way} (± {:.1})", ahead_s.abs() * 1e3, bound_s * 1e3)
+        },
+    );
+    let devices = own.facts.iter().filter_map(|(name, device)| {
+        let place = name.strip_prefix("place.")?.strip_suffix(".device")?;
+        Some(format!(", {place} on {device}"))
+    });
+    let words = format!(
+        "{}: {} with {} processors answers in {:.1} ms, {clock}{}",
+        host.url,
+        own.name,
+        own.cpus,
+        host.answers_in_s * 1e3,
+        devices.collect::<String>()
+    );
+    let mut all = vec![advice("host", Severity::Ok, words, "")];
+    if host.is_driver {
+        all.push(advice(
+            "host",
+            Severity::Note,
+            format!("{} is the machine that drives", host.url),
+            "leave observe.hosts out where that is so: this machine is looked at in any case, and more closely",
+        ));
+    }
+    if ahead.is_some_and(|(ahead_s, _)| ahead_s.abs() > APART_S) {
+        let words = format!("{}: the two clocks are apart; figures go by the driver's", host.url);
+        all.push(advice(
+            "host",
+            Severity::Note,
+            words,
+            "let both follow one time server, so that logs can be compared",
+        ));
+    }
+    for (name, why) in &host.described.missing {
+        let (severity, hint) = match name.starts_with("place.") {
+            true => {
+                (Severity::Warn, "name the place there: data = \"/PATH\", redo = \"/PATH\" in observe.hosts")
+            }
+            false => (Severity::Note, ""),
+        };
+        all.push(advice("host", severity, format!("{}: {name}: {why}", host.url), hint));
+    }
+    all
 }
