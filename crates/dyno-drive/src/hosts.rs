@@ -21,7 +21,7 @@ pub(crate) enum Machine<'a> {
     /// It is this one, as far as anybody was told.
     Here(&'a HostDelta),
     /// It is another one.
-    Far(Result<HostDelta, String>),
+    Far(Result<Box<HostDelta>, String>),
 }
 
 impl<'a> Machine<'a> {
@@ -29,7 +29,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn of(aim: &Aim, begin: &Taken, end: &Taken, here: &'a HostDelta) -> Self {
         match &aim.far {
             None => Self::Here(here),
-            Some(host) => Self::Far(far_delta(host, begin, end)),
+            Some(host) => Self::Far(far_delta(host, begin, end).map(Box::new)),
         }
     }
 
@@ -49,7 +49,7 @@ impl<'a> Machine<'a> {
     fn whole(&self) -> Result<&HostDelta, &str> {
         match self {
             Self::Here(delta) => Ok(delta),
-            Self::Far(delta) => delta.as_ref().map_err(String::as_str),
+            Self::Far(delta) => delta.as_deref().map_err(String::as_str),
         }
     }
 }

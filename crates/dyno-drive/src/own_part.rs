@@ -66,19 +66,16 @@ pub(crate) fn own_part(
             metrics::of_think(&mut figures, think.seconds, sessions.len() as u32, work_s);
         }
         metrics::of_waits(&mut figures, &waits);
-        match &host {
-            Some(delta) => {
-                let machine = machine(aim, target, delta);
-                if let Some(machine) = &machine {
-                    machine.put_processors(&mut figures);
-                    machine.put_device(&mut figures, aim);
-                }
-                match job.is_several() {
-                    true => of_all_alone(&mut figures, aim.far.is_some()),
-                    false => metrics::of_client(&mut figures, delta, all.rate_per_s),
-                }
+        if let Some(delta) = &host {
+            let machine = machine(aim, target, delta);
+            if let Some(machine) = &machine {
+                machine.put_processors(&mut figures);
+                machine.put_device(&mut figures, aim);
             }
-            None => {}
+            match job.is_several() {
+                true => of_all_alone(&mut figures, aim.far.is_some()),
+                false => metrics::of_client(&mut figures, delta, all.rate_per_s),
+            }
         }
     }
     let mut host_counters = host.map(|delta| delta.counters()).unwrap_or_default();

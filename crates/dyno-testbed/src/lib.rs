@@ -8,6 +8,7 @@
 //! - [`Postgres::available`] lists the versions of this machine, and says and counts which of [`WANTED_MAJORS`] are missing;
 //! - [`MySql`] is one MySQL or MariaDB server, [`MyVersion`] one set of its programs;
 //! - [`Galera`] is a cluster of MariaDB servers;
+//! - [`Sshd`] and [`NodeExporter`] are ways to a machine that is looked at from elsewhere;
 //! - [`skip`] and [`cannot`] are the ways for a test to say that it did not run: something could be installed, or nothing
 //!   helps on this machine.
 //!
@@ -20,10 +21,12 @@ mod command;
 mod galera;
 mod mysql;
 mod mysql_bins;
+mod node_exporter;
 mod pgbouncer;
 mod postgres;
 mod prometheus;
 mod skip;
+mod sshd;
 mod template;
 mod used;
 
@@ -31,10 +34,12 @@ pub use bins::{Version, WANTED_MAJORS};
 pub use galera::Galera;
 pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
+pub use node_exporter::NodeExporter;
 pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
 pub use prometheus::Prometheus;
 pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip, with_those_between};
+pub use sshd::Sshd;
 
 use std::path::PathBuf;
 
