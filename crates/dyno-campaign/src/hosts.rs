@@ -1,10 +1,11 @@
 //! Machines of targets that are not this one: found in the plan, reached, and read by a run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dyno_drive::FarHost;
 use dyno_engine::advice::advice;
-use dyno_engine::{Clock, MonotonicClock};
+use dyno_engine::{Cancel, Clock, MonotonicClock, patience};
 use dyno_host::far::Place;
 use dyno_plan::{HostSpec, Plan};
 use dyno_record::{Advice, Identity, Severity};
@@ -35,22 +36,38 @@ pub(crate) fn reach(
     plan: &Plan,
     targets: &[Reached],
     clock: &Arc<dyn Clock>,
+    cancel: &Cancel,
 ) -> Result<Vec<Option<Arc<FarHost>>>, Error> {
     let one = |(at, reached): (usize, &Reached)| {
         let Some(spec) = spec(plan, at) else { return Ok(None) };
-        let host = FarHost::reach(&spec.url, &places(spec, &reached.identity), clock);
+        let host = one_host(spec, &reached.identity, clock, cancel);
         reached.named(host.map(|host| Some(Arc::new(host))))
     };
     targets.iter().enumerate().map(one).collect()
 }
 
+/// The longest wait for a machine; each of its steps has a bound of its own.
+const REACH_MAX: Duration = Duration::from_secs(90);
+
+/// Reaches one, until the user wants to stop.
+fn one_host(
+    spec: &HostSpec,
+    identity: &Identity,
+    clock: &Arc<dyn Clock>,
+    cancel: &Cancel,
+) -> Result<FarHost, Error> {
+    let (url, places, clock) = (spec.url.clone(), places(spec, identity), Arc::clone(clock));
+    let reach = move || Ok(FarHost::reach(&url, &places, &clock));
+    Ok(patience::within(REACH_MAX, cancel, "reaching its machine", reach)??)
+}
+
 /// What there is to say of the machine of the target at `at`, where the plan names one: how it answers, and what it does not tell.
-pub(crate) fn checked(plan: &Plan, at: usize, reached: &Reached) -> Vec<Advice> {
+pub(crate) fn checked(plan: &Plan, at: usize, reached: &Reached, cancel: &Cancel) -> Vec<Advice> {
     let Some(spec) = spec(plan, at) else { return Vec::new() };
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-    match FarHost::reach(&spec.url, &places(spec, &reached.identity), &clock) {
+    match one_host(spec, &reached.identity, &clock, cancel) {
         Ok(host) => found(&host),
-        Err(error) => vec![advice("host", Severity::Fail, error.to_string(), error.hint)],
+        Err(error) => vec![advice("host", Severity::Fail, error.to_string(), error.hint())],
     }
 }
 

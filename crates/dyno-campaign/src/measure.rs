@@ -168,10 +168,11 @@ impl Ready<'_> {
         watch: &dyn Watch,
     ) -> Result<(RunRecord, Vec<Leftover>), Error> {
         let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-        let hosts = hosts::reach(&self.plan, &self.targets.all, &clock).inspect_err(|_| {
-            // Nothing was started, so there is nothing to keep; what went wrong first is what counts.
-            let _ = self.repository.delete(&begun.id);
-        })?;
+        let hosts =
+            hosts::reach(&self.plan, &self.targets.all, &clock, &self.lead.cancel).inspect_err(|_| {
+                // Nothing was started, so there is nothing to keep; what went wrong first is what counts.
+                let _ = self.repository.delete(&begun.id);
+            })?;
         let aims = self.targets.all.iter().zip(&self.specs).zip(hosts);
         let aims = aims.map(|((reached, spec), host)| reached.aim(&self.plan, spec, host));
         let mut targets: Vec<Aim> = aims.collect();

@@ -90,13 +90,17 @@ pub(crate) fn of_all<'t>(
 
 /// The machines of the record beside the driving one, each with its targets: what they are, and what they counted in the window.
 pub(crate) fn of_record(job: &Job<'_>, measured: &Measured) -> Vec<Host> {
-    let mut all: BTreeMap<&str, Host> = BTreeMap::new();
+    let mut all: Vec<Host> = Vec::new();
     for (at, (aim, target)) in job.targets.iter().zip(&measured.targets).enumerate() {
         let Some(far) = &aim.far else { continue };
-        let host = all.entry(&far.url).or_insert_with(|| host(far, target));
-        named_for(host, far, at + 1, job.is_several());
+        let known = |known: &Host| known.observed.as_ref().is_some_and(|seen| seen.url == far.url);
+        let place = all.iter().position(known).unwrap_or_else(|| {
+            all.push(host(far, target));
+            all.len() - 1
+        });
+        named_for(&mut all[place], far, at + 1, job.is_several());
     }
-    all.into_values().collect()
+    all
 }
 
 fn host(far: &FarHost, target: &MeasuredTarget) -> Host {

@@ -147,9 +147,11 @@ impl RunRecord {
         })
     }
 
-    /// The database's host, as far as anybody looked at it; of several targets the first one's.
+    /// The database's host, as far as anybody looked at it; of several targets only where all are on one.
     pub fn database_host(&self) -> Option<&Host> {
-        self.host_of_target(1)
+        let first = self.host_of_target(1)?;
+        let is_it = |number| self.host_of_target(number).is_some_and(|host| std::ptr::eq(host, first));
+        (2..=self.targets.len()).all(is_it).then_some(first)
     }
 
     /// Whether the database's host was looked at and is not the one that drove the run.

@@ -141,6 +141,32 @@ mod tests {
     }
 
     #[test]
+    fn each_target_has_the_machine_that_was_looked_at_for_it() {
+        let mut whole = sample::several();
+        let far = |name: &str, target: usize| crate::Host {
+            name: name.into(),
+            roles: [crate::Role::Database].into(),
+            facts: [(format!("place.target_{target}.data.device"), "sdb".to_owned())].into(),
+            counters: [("cpu.busy_pct".to_owned(), 50.0)].into(),
+            observed: Some(crate::Observed { targets: [target].into(), ..Default::default() }),
+            ..Default::default()
+        };
+        whole.hosts.push(far("db2", 2));
+        whole.targets[1].identity.same_host = false;
+        let name = |number| whole.host_of_target(number).map(|host| host.name.as_str());
+        assert_eq!((name(1), name(2)), (Some("db1"), Some("db2")));
+        let parts = whole.parts();
+        assert_eq!((parts[0].hosts.len(), parts[1].hosts.len()), (1, 2));
+        let its = parts[1].database_host().unwrap();
+        assert_eq!((its.name.as_str(), its.facts["place.data.device"].as_str()), ("db2", "sdb"));
+        assert_eq!(its.counters["cpu.busy_pct"], 50.0);
+        assert!(parts[1].is_observed_elsewhere() && !parts[0].is_observed_elsewhere());
+        assert_eq!(whole.database_host(), None, "they are two");
+        whole.hosts.truncate(1);
+        assert_eq!(whole.host_of_target(2), None, "nobody looked at it");
+    }
+
+    #[test]
     fn a_record_of_one_target_has_no_parts() {
         assert!(sample::full().parts().is_empty() && !sample::full().is_total());
     }

@@ -385,6 +385,11 @@ pub fn placement_words(record: &RunRecord) -> Option<String> {
 
 /// Whose the figures of processors and devices are, where that is not the machine that drove; nothing where it is.
 pub fn host_words(record: &RunRecord) -> Option<String> {
+    if record.is_total() && record.database_host().is_none() {
+        let seen = record.hosts.iter().any(|host| host.observed.is_some());
+        return seen
+            .then(|| "CPU and device are told of each target, as they are on several machines".to_owned());
+    }
     let host = record.database_host().filter(|host| host.observed.is_some())?;
     let driver = record
         .driver()

@@ -83,3 +83,91 @@ fn after(reading: &HostReading) -> String {
     let way = if reading.after_s < 0.0 { "before" } else { "after" };
     format!("{} {way}", time_us(reading.after_s.abs() * 1e6))
 }
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::{AuditCheck, HostClock, Role, RunRecord};
+
+    use super::*;
+    use crate::{audit, fixture};
+
+    fn reading(after_s: f64, bound_s: f64) -> Option<HostReading> {
+        Some(HostReading { after_s, bound_s, took_s: 2.0 * bound_s })
+    }
+
+    fn seen() -> Observed {
+        Observed {
+            url: "ssh://db2".into(),
+            targets: [1].into(),
+            clock: Some(HostClock { ahead_s: -3_600.0, bound_s: 0.001, ..HostClock::default() }),
+            begin: reading(0.002, 0.001),
+            end: reading(0.003, 0.001),
+            readings: (12, 0),
+            ..Observed::default()
+        }
+    }
+
+    fn record(seen: Observed) -> RunRecord {
+        let mut record = fixture::postgres();
+        record.hosts[0].roles = [Role::Driver].into();
+        record.targets[0].identity.same_host = false;
+        let counters = [("device.sdb.reads".to_owned(), 600.0), ("device.sdb.read_bytes".to_owned(), 9e9)];
+        record.hosts.push(Host {
+            name: "db2".into(),
+            roles: [Role::Database].into(),
+            facts: [("place.data.device".to_owned(), "sdb".to_owned())].into(),
+            counters: counters.into(),
+            observed: Some(seen),
+            ..Host::default()
+        });
+        record
+    }
+
+    fn checked(record: &RunRecord, name: &str) -> AuditCheck {
+        audit(record).into_iter().find(|check| check.check == name).unwrap()
+    }
+
+    #[test]
+    fn readings_of_the_databases_moment_pass_whatever_the_clock() {
+        let found = checked(&record(seen()), "host_readings");
+        assert_eq!(found.status, CheckStatus::Pass, "{}", found.detail);
+        assert!(found.detail.contains("2.00 ms after and 3.00 ms after"), "{}", found.detail);
+        assert!(found.detail.contains("behind"), "{}", found.detail);
+        assert_eq!(checked(&fixture::postgres(), "host_readings").status, CheckStatus::Skipped);
+    }
+
+    #[test]
+    fn readings_that_are_late_lost_or_of_a_clock_that_was_set_are_said() {
+        let clock = HostClock { steps: 1, step_s_max: 7_200.0, ..HostClock::default() };
+        for (spoiled, words) in [
+            (Observed { end: reading(0.5, 0.2), ..seen() }, "more than 2 % of the window"),
+            (Observed { readings: (12, 4), ..seen() }, "of 12 readings 4 were not there in time"),
+            (
+                Observed { end: None, lost: Some("the connection was lost".into()), ..seen() },
+                "the connection was lost",
+            ),
+            (Observed { clock: Some(clock), ..seen() }, "was set during the run"),
+        ] {
+            let found = checked(&record(spoiled), "host_readings");
+            assert!(found.status == CheckStatus::Warn && found.detail.contains(words), "{}", found.detail);
+        }
+    }
+
+    #[test]
+    fn physical_reads_are_held_against_the_device_of_the_databases_machine() {
+        let found = checked(&record(seen()), "physical_reads");
+        assert!(
+            found.status == CheckStatus::Warn && found.detail.contains("sdb read 600 times"),
+            "{}",
+            found.detail
+        );
+        let mut unseen = record(seen());
+        unseen.hosts.truncate(1);
+        let found = checked(&unseen, "physical_reads");
+        assert!(
+            found.status == CheckStatus::Skipped && found.detail.contains("observe.hosts"),
+            "{}",
+            found.detail
+        );
+    }
+}

@@ -54,9 +54,12 @@ fn asked(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Asked, Skip> {
 pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
     let interval = facts.window_interval()?;
     let Some(host) = facts.record.database_host() else {
-        return skip(
-            "the database runs on another host, whose devices cannot be seen from here: name it in observe.hosts",
-        );
+        return skip(match facts.record.is_total() {
+            true => "the databases run on several hosts, or on one that cannot be seen from here",
+            false => {
+                "the database runs on another host, whose devices cannot be seen from here: name it in observe.hosts"
+            }
+        });
     };
     let asked = asked(facts, &interval)?;
     let Some(device) = facts.device else {

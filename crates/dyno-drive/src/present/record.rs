@@ -121,7 +121,11 @@ fn of_host(
     metrics::of_device(figures, if present.identity.same_host { Ok(&delta) } else { Err("") });
     for name in metrics::cpu_names().chain(metrics::device_names()).filter(|name| *name != metrics::CLIENT) {
         if !present.identity.same_host {
-            metrics::absent(figures, name, "the database runs on another host");
+            let why = match present.begun.plan.observe.hosts.is_empty() {
+                true => "the database runs on another host",
+                false => "the database runs on another host, where a watch does not look (observe.hosts)",
+            };
+            metrics::absent(figures, name, why);
         } else if known.gaps_all > 0
             && let (Some(dyno_record::Metric::Value { value, .. }), Some(spread)) =
                 (figures.get_mut(name), spreads.get(name))

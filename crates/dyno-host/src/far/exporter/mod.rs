@@ -30,6 +30,8 @@ pub(super) struct Exporter {
     /// What it is called in errors.
     name: String,
     url: String,
+    /// Keeps its connection between two answers, where the other side allows it.
+    agent: ureq::Agent,
     now: Now,
     root: Root,
     counted: Counted,
@@ -41,6 +43,7 @@ impl Exporter {
         Self {
             name: url.to_string(),
             url: format!("http://{host}:{}/metrics", url.port.unwrap_or(PORT)),
+            agent: ureq::Agent::config_builder().max_redirects(0).proxy(None).build().into(),
             now: Now::clone(now),
             root: Root::Fetched(Arc::new(Tree::default())),
             counted: Counted::new(&[], None, NAMES_MAX),
@@ -53,15 +56,10 @@ impl Exporter {
 
     /// One answer, and the moments around it.
     fn scrape(&self, patience: Duration) -> Result<(Samples, Reading), SourceError> {
-        // Kept open between two answers where the other side allows it.
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .timeout_global(Some(patience.max(Duration::from_millis(1))))
-            .max_redirects(0)
-            .proxy(None)
-            .build()
-            .into();
+        let request = self.agent.get(&self.url).header("Accept", "text/plain;version=0.0.4");
+        let within = Some(patience.max(Duration::from_millis(1)));
         let asked_ns = (self.now)();
-        let answer = agent.get(&self.url).header("Accept", "text/plain;version=0.0.4").call();
+        let answer = request.config().timeout_global(within).build().call();
         let mut answer = answer.map_err(|error| self.failed(&error))?;
         let mut bytes = Vec::new();
         let read = answer.body_mut().as_reader().take(BYTES_MAX + 1).read_to_end(&mut bytes);
