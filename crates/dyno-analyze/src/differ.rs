@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_plan::keys;
-use dyno_record::{Kind, RunRecord, TargetFacts};
+use dyno_record::{Host, Kind, RunRecord, TargetFacts};
 use serde::{Deserialize, Serialize};
 
 /// Where a difference lies; the order is the order of suspicion.
@@ -204,7 +204,15 @@ fn of_plan(record: &RunRecord, put: Put<'_>) {
 }
 
 fn of_host(record: &RunRecord, put: Put<'_>) {
-    let host = record.host();
+    one_host(record.host(), "", put);
+    if let Some(host) = record.database_host().filter(|host| host.observed.is_some()) {
+        one_host(host, "database's ", put);
+    }
+}
+
+/// What one host is; `whose` stands before the names.
+fn one_host(host: &Host, whose: &str, put: Put<'_>) {
+    let put: Put<'_> = &mut |area, name, value| put(area, &format!("{whose}{name}"), value);
     put(Area::Kernel, "kernel", host.kernel.clone());
     put(Area::Kernel, "operating system", host.os.clone());
     put(Area::Hardware, "host", host.name.clone());

@@ -233,6 +233,7 @@ fn host(block_size: u64) -> Host {
             ("processors.busy_s".into(), 6.4),
             ("processors.steal_s".into(), 0.0),
         ]),
+        observed: None,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::lead::Lead;
 use crate::targets::{Reached, Targets};
-use crate::{consent, data, described, own};
+use crate::{consent, data, described, hosts, own};
 use dyno_workload::conformance;
 use dyno_workload::own::{Fault, Own};
 
@@ -43,9 +43,10 @@ pub fn check(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     let mut found = Vec::new();
     for (at, reached) in targets.all.iter().enumerate() {
         let mut advice = reached.named(findings(lead, plan, at, reached, targets.is_several()))?;
+        advice.extend(hosts::checked(plan, at, reached, &lead.cancel));
         if at == 0 {
             advice.push(repository(lead));
-            advice.extend(host(plan.sessions(), reached.identity.same_host));
+            advice.extend(host(plan.sessions(), reached.identity.same_host && plan.observe.hosts.is_empty()));
         }
         found.push(Checked::of(reached, advice));
     }

@@ -1,6 +1,7 @@
 //! What can go wrong with a campaign, in kinds that whoever leads it can match on.
 
 use dyno_engine::{TargetError, TargetErrorKind};
+use dyno_host::far::{SourceError, SourceErrorKind};
 use dyno_plan::sweep::PointError;
 use dyno_plan::{DataError, PlanErrors};
 use dyno_record::{RecordError, RepositoryError};
@@ -33,6 +34,9 @@ pub enum Error {
     /// The target failed.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// A machine of a target's that is not this one failed.
+    #[error(transparent)]
+    Host(#[from] SourceError),
     /// A command of the plan failed.
     #[error(transparent)]
     Hook(#[from] HookError),
@@ -87,7 +91,8 @@ impl Error {
                 _ => ErrorKind::Failed,
             },
             Self::Hook(hook) if hook.interrupted => ErrorKind::Interrupted,
-            Self::Hook(_) | Self::Repository(_) | Self::Other { .. } => ErrorKind::Failed,
+            Self::Host(error) if error.kind == SourceErrorKind::Unsupported => ErrorKind::Usage,
+            Self::Host(_) | Self::Hook(_) | Self::Repository(_) | Self::Other { .. } => ErrorKind::Failed,
         }
     }
 
@@ -96,16 +101,15 @@ impl Error {
         match self {
             Self::Usage { hint, .. } => hint,
             Self::Target(target) => &target.hint,
+            Self::Host(error) => &error.hint,
             _ => "",
         }
     }
 
     /// The error with its causes and its way out, in one text.
     pub(crate) fn words(&self) -> String {
-        if let Self::Target(target) = self
-            && !target.hint.is_empty()
-        {
-            return format!("{target}; hint: {}", target.hint);
+        if let (Self::Target(_) | Self::Host(_), false) = (self, self.hint().is_empty()) {
+            return format!("{self}; hint: {}", self.hint());
         }
         let causes = std::iter::successors(Some(self as &dyn std::error::Error), |error| error.source());
         causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

@@ -36,6 +36,7 @@ mod event;
 mod expectations;
 pub mod files;
 mod hooks;
+mod hosts;
 mod invariants;
 mod keeper;
 mod lead;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dyno_drive::prove::Book;
 use dyno_drive::{Aim, Job, Leftover, Watch};
 use dyno_engine::data::mix;
-use dyno_engine::{Cancel, MonotonicClock};
+use dyno_engine::{Cancel, Clock, MonotonicClock};
 use dyno_plan::Plan;
 use dyno_record::{Invariant, PartOf, Repository, RunRecord, StartedRun, Status};
 use dyno_workload::own::Own;
@@ -17,7 +17,7 @@ use crate::keeper::{self, Keeper};
 use crate::lead::Lead;
 use crate::ready::{Ready, require_data};
 use crate::room::Loading;
-use crate::{bulk, data, expectations, files, invariants, names, own_report, tidy};
+use crate::{bulk, data, expectations, files, hosts, invariants, names, own_report, tidy};
 
 impl Ready<'_> {
     /// One run of the plan, from the hook before it to the stored record.
@@ -167,8 +167,14 @@ impl Ready<'_> {
         books: Vec<Option<Arc<Book>>>,
         watch: &dyn Watch,
     ) -> Result<(RunRecord, Vec<Leftover>), Error> {
-        let aims =
-            self.targets.all.iter().zip(&self.specs).map(|(reached, spec)| reached.aim(&self.plan, spec));
+        let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
+        let hosts =
+            hosts::reach(&self.plan, &self.targets.all, &clock, &self.lead.cancel).inspect_err(|_| {
+                // Nothing was started, so there is nothing to keep; what went wrong first is what counts.
+                let _ = self.repository.delete(&begun.id);
+            })?;
+        let aims = self.targets.all.iter().zip(&self.specs).zip(hosts);
+        let aims = aims.map(|((reached, spec), host)| reached.aim(&self.plan, spec, host));
         let mut targets: Vec<Aim> = aims.collect();
         for (aim, book) in targets.iter_mut().zip(books) {
             aim.book = book;
@@ -180,7 +186,7 @@ impl Ready<'_> {
             plan: &begun.plan,
             targets,
             owns: self.owns.clone(),
-            clock: Arc::new(MonotonicClock::default()),
+            clock,
             cancel: self.lead.cancel.part(self.lead.steer.flag()),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             series_points_max: series_points_max(),

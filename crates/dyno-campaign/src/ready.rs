@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_engine::{DataState, Lock, Target, TargetError, TargetErrorKind, Work, patience};
+use dyno_engine::{
+    Clock, DataState, Lock, MonotonicClock, Target, TargetError, TargetErrorKind, Work, patience,
+};
 use dyno_plan::{DataSpec, Plan, Sweep};
 use dyno_record::{Repository, Status};
 use dyno_workload::own::Own;
@@ -16,7 +18,7 @@ use crate::load::{load_one, set_up};
 use crate::refuse::{refuse_impossible, refuse_page_cache};
 use crate::room::{Loading, make_room};
 use crate::targets::{Reached, Targets};
-use crate::{consent, data, described, own, writes};
+use crate::{consent, data, described, hosts, own, writes};
 
 /// Everything that is there before a run begins.
 pub(crate) struct Ready<'a> {
@@ -132,6 +134,9 @@ impl<'a> Ready<'a> {
         self.locks.clear();
         self.targets = Targets::reach(self.lead, &self.plan)?;
         refuse_impossible(&self.plan, &self.targets)?;
+        // What cannot be looked at is found now, and not after hours of loading.
+        let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
+        hosts::reach(&self.plan, &self.targets.all, &clock, &self.lead.cancel)?;
         writes::require(self.lead, &self.owns, &self.targets)?;
         self.locks = self.targets.lock(self.work, self.lead)?;
         self.specs = make_room(self.lead, &self.plan, &self.targets, loading)?;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_drive::Aim;
+use dyno_drive::{Aim, FarHost};
 use dyno_engine::{
     Cancel, Claim, Holder, Instance, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind, Work,
 };
 use dyno_plan::{Connect, DataSpec, Holding, Plan, TargetUrl};
-use dyno_record::Identity;
+use dyno_record::{Identity, ServerProcesses};
 
 use crate::data;
 use crate::error::Error;
@@ -51,14 +51,19 @@ impl Reached {
         self.named(data::spec(plan, &self.target))
     }
 
-    /// As the drive of `plan` takes it.
-    pub(crate) fn aim(&self, plan: &Plan, spec: &DataSpec) -> Aim {
+    /// As the drive of `plan` takes it; `far` is its machine, where the plan names one.
+    pub(crate) fn aim(&self, plan: &Plan, spec: &DataSpec, far: Option<Arc<FarHost>>) -> Aim {
         let mut identity = self.identity.clone();
+        if far.as_ref().is_some_and(|host| !host.is_driver) {
+            // Whoever names its machine knows better than what an address looks like: a tunnel ends on this one.
+            (identity.same_host, identity.processes) = (false, ServerProcesses::default());
+        }
         if plan.workload.connect == Connect::Transaction {
             identity.counting = identity.counting.of_short_connections();
         }
         Aim {
-            host_paths: data::host_paths(&self.identity),
+            host_paths: data::host_paths(&identity),
+            far,
             reads_only: self.reads_only.clone(),
             instance: self.instance.clone(),
             ..Aim::new(Arc::clone(&self.target), identity, spec.clone())
@@ -77,6 +82,9 @@ fn named<T, E: Into<Error>>(label: &str, outcome: Result<T, E>) -> Result<T, Err
     outcome.map_err(|error| match error.into() {
         Error::Target(error) => TargetError { message: format!("{label}{}", error.message), ..error }.into(),
         Error::Usage { problem, hint } => Error::usage(format!("{label}{problem}"), hint),
+        Error::Host(error) => {
+            Error::Host(dyno_host::far::SourceError { message: format!("{label}{}", error.message), ..error })
+        }
         error => error,
     })
 }

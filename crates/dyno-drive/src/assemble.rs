@@ -22,7 +22,7 @@ use crate::prepared::pipelines;
 use crate::results::{Handed, Results};
 use crate::session::SessionResult;
 use crate::summed::{of_workload, op_stats};
-use crate::{own_part, totals};
+use crate::{hosts, own_part, totals};
 
 /// The record of a run, without an audit; its `series` are of all targets, then of each where there are several.
 pub(crate) fn record(
@@ -43,9 +43,10 @@ pub(crate) fn record(
         .collect();
     let mut facts: Vec<TargetFacts> = job.targets.iter().map(target_facts).collect();
     let mut host = host(job);
+    let far = hosts::of_record(job, measured);
     let (mut whole, mut host_counters) = match job.is_several() {
         true => {
-            let total = total(job, measured, &results.all(), &parts, &host);
+            let total = total(job, measured, &results.all(), &parts, (&host, &far));
             for (facts, part) in facts.iter_mut().zip(parts) {
                 facts.own = Some(Box::new(part));
             }
@@ -78,7 +79,7 @@ pub(crate) fn record(
         dyno_version: job.dyno_version.clone(),
         reasons,
         targets: facts,
-        hosts: vec![host],
+        hosts: std::iter::once(host).chain(far).collect(),
         gate: whole.gate,
         window: whole.window,
         workload: owns.next(),
@@ -145,7 +146,7 @@ fn total(
     measured: &Measured,
     all: &Handed<'_>,
     parts: &[OwnPart],
-    host: &Host,
+    of_targets: (&Host, &[Host]),
 ) -> (OwnPart, std::collections::BTreeMap<String, f64>) {
     let window = total_window(all, parts);
     let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
@@ -164,10 +165,12 @@ fn total(
     if whole_window && window.is_some() {
         figures = totals::metrics(&counters, &parts.iter().map(|part| &part.metrics).collect::<Vec<_>>());
         if let (Some(all), Some(delta)) = (ops.get("all"), &delta) {
-            let same_host = job.targets.iter().all(|aim| aim.identity.same_host);
-            metrics::of_host(&mut figures, delta, all.rate_per_s, same_host);
-            if !is_one_device(job, host) {
-                let why = "the targets' data is not on one block device of this host: see each target's own";
+            metrics::of_client(&mut figures, delta, all.rate_per_s);
+            let edges =
+                measured.targets.iter().filter_map(|target| target.begin.as_ref().zip(target.end.as_ref()));
+            hosts::of_all(&mut figures, job, delta, edges);
+            if !is_one_device(job, of_targets) {
+                let why = "the targets' data is not on one block device of one host: see each target's own";
                 metrics::device_names().for_each(|name| metrics::absent(&mut figures, name, why));
             }
         }
@@ -237,9 +240,13 @@ fn total_unsure(windows: &[&Window]) -> Option<(Counted, Counted)> {
 }
 
 /// Whether the data of all targets is on the same device.
-fn is_one_device(job: &Job<'_>, host: &Host) -> bool {
-    let device = |at: usize| host.facts.get(&format!("place.{}.device", place_of_target(at + 1, "data")));
-    let devices: BTreeSet<Option<&String>> = (0..job.targets.len()).map(device).collect();
+fn is_one_device(job: &Job<'_>, (here, far): (&Host, &[Host])) -> bool {
+    let device = |at: usize| {
+        let host = far.iter().find(|host| host.is_of_target(at + 1)).unwrap_or(here);
+        let device = host.facts.get(&format!("place.{}.device", place_of_target(at + 1, "data")));
+        device.map(|device| (&host.name, device))
+    };
+    let devices: BTreeSet<Option<(&String, &String)>> = (0..job.targets.len()).map(device).collect();
     devices.len() == 1 && !devices.contains(&None)
 }
 
@@ -305,7 +312,7 @@ fn host(job: &Job<'_>) -> Host {
     let named: Vec<_> = named.collect();
     let paths: Vec<_> = named.iter().map(|(name, path)| (name.as_str(), *path)).collect();
     let mut roles = BTreeSet::from([Role::Driver]);
-    if job.targets.iter().any(|aim| aim.identity.same_host) {
+    if job.targets.iter().any(|aim| aim.identity.same_host && aim.far.is_none()) {
         roles.insert(Role::Database);
     }
     Host { roles, ..dyno_host::facts(&paths) }

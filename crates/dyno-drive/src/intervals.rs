@@ -6,8 +6,9 @@ use dyno_host::HostDelta;
 use dyno_record::Counters;
 
 use crate::cover::Cover;
+use crate::hosts::{self, Machine};
 use crate::job::Job;
-use crate::metrics::{Metrics, between, of_database, of_device, of_host};
+use crate::metrics::{Metrics, between, of_database};
 use crate::observe::Taken;
 use crate::totals;
 
@@ -43,12 +44,16 @@ pub(crate) fn of_intervals(
         }
     };
     if let (Some(begin), Some(end)) = (begin.first(), end.first()) {
-        let seconds = seconds(begin, end);
-        of_host(&mut total, &HostDelta::between(&begin.host, &end.host, seconds), 0.0, true);
+        let here = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
+        hosts::of_all(&mut total, job, &here, pairs());
     }
-    for (own, (begin, end)) in each.iter_mut().zip(pairs()) {
-        let seconds = seconds(begin, end);
-        of_device(own, &HostDelta::between(&begin.host, &end.host, seconds), true);
+    for ((own, (begin, end)), aim) in each.iter_mut().zip(pairs()).zip(&job.targets) {
+        let here = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
+        let machine = Machine::of(aim, begin, end, &here);
+        machine.put_device(own, aim);
+        if aim.far.is_some() {
+            machine.put_processors(own);
+        }
     }
     let known = |metrics: Metrics| {
         metrics.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()

@@ -9,6 +9,7 @@ use dyno_record::Identity;
 use dyno_workload::own::Own;
 use dyno_workload::{Classes, blocks};
 
+use crate::far::FarHost;
 use crate::witness::Book;
 
 /// Everything a run needs.
@@ -48,6 +49,8 @@ pub struct Aim {
     pub spec: DataSpec,
     /// Named places on this host whose devices matter: `data`, `redo`.
     pub host_paths: Vec<(String, PathBuf)>,
+    /// Its machine, where that is looked at and is not this one. It is read by one run.
+    pub far: Option<Arc<FarHost>>,
     /// Why its sessions only read, if they do.
     pub reads_only: Option<String>,
     /// What its counters count; unknown where it is the only one, or the engine cannot tell.
@@ -59,7 +62,16 @@ pub struct Aim {
 impl Aim {
     /// A database of which nothing else is known.
     pub fn new(target: Arc<dyn Target>, identity: Identity, spec: DataSpec) -> Self {
-        Self { target, identity, spec, host_paths: Vec::new(), reads_only: None, instance: None, book: None }
+        Self {
+            target,
+            identity,
+            spec,
+            host_paths: Vec::new(),
+            far: None,
+            reads_only: None,
+            instance: None,
+            book: None,
+        }
     }
 }
 

@@ -14,6 +14,8 @@ mod counts;
 mod cover;
 mod descriptors;
 mod failures;
+mod far;
+mod hosts;
 mod interval;
 mod intervals;
 mod job;
@@ -66,6 +68,7 @@ mod worker;
 
 pub use complete::{Complete, Cumulative, Latencies, SoFar};
 pub use descriptors::{raise_limit, too_few};
+pub use far::FarHost;
 pub use job::{Aim, Job};
 pub use learn::{Lesson, Stop};
 pub use leftover::Leftover;

@@ -165,25 +165,30 @@ pub(crate) fn of_waits(metrics: &mut Metrics, waits: &Waits) {
     }
 }
 
-/// Figures of the host. `ops_per_s` is for the client's own cost per operation; `same_host` says whether the devices are
-/// the database's.
-pub(crate) fn of_host(metrics: &mut Metrics, host: &HostDelta, ops_per_s: f64, same_host: bool) {
-    let unread = "this host does not tell";
+/// Figures of a machine's processors, or why there are none.
+pub(crate) fn of_processors(metrics: &mut Metrics, host: Result<&HostDelta, &str>) {
     for (name, of) in CPU_SHARES {
-        tell(metrics, name, host.cpu.as_ref().map(of).ok_or(unread), Unit::Percent);
+        let share = host.and_then(|host| host.cpu.as_ref().map(of).ok_or(UNREAD));
+        tell(metrics, name, share, Unit::Percent);
     }
-    let switches = host.context_switches_per_s.ok_or(unread);
+    let switches = host.and_then(|host| host.context_switches_per_s.ok_or(UNREAD));
     tell(metrics, "context_switches_per_s", switches, Unit::PerSecond);
+}
+
+/// Why a machine has no figure.
+const UNREAD: &str = "this host does not tell";
+
+/// What this program itself cost; `ops_per_s` is for its cost per operation.
+pub(crate) fn of_client(metrics: &mut Metrics, host: &HostDelta, ops_per_s: f64) {
     let client = match &host.process {
         // Rate by rate: operations and processor time may cover slightly different times.
         Some(process) if ops_per_s > 0.0 => {
             Ok((process.user_s + process.system_s) * 1e6 / host.seconds / ops_per_s)
         }
         Some(_) => Err("there were no operations"),
-        None => Err(unread),
+        None => Err(UNREAD),
     };
-    tell(metrics, "client_cpu_us_per_op", client, Unit::Microseconds);
-    of_device(metrics, host, same_host);
+    tell(metrics, CLIENT, client, Unit::Microseconds);
 }
 
 /// A share of the processors' time: its name, and where it is.
@@ -216,18 +221,17 @@ pub(crate) fn device_names() -> impl Iterator<Item = &'static str> {
     DEVICE_FIGURES.into_iter().map(|(name, ..)| name)
 }
 
+/// The cost of this program per operation.
+pub(crate) const CLIENT: &str = "client_cpu_us_per_op";
+
 /// Names of the figures of the whole machine and of this program.
 pub(crate) fn cpu_names() -> impl Iterator<Item = &'static str> {
-    CPU_SHARES.into_iter().map(|(name, _)| name).chain(["context_switches_per_s", "client_cpu_us_per_op"])
+    CPU_SHARES.into_iter().map(|(name, _)| name).chain(["context_switches_per_s", CLIENT])
 }
 
-/// Figures of the block device that holds the data.
-pub(crate) fn of_device(metrics: &mut Metrics, host: &HostDelta, same_host: bool) {
-    let elsewhere = match same_host {
-        true => "the data is on no block device of this host",
-        false => "the database runs on another host",
-    };
-    let device = host.data_device().ok_or(elsewhere);
+/// Figures of the block device of a machine that holds the data, or why there are none.
+pub(crate) fn of_device(metrics: &mut Metrics, host: Result<&HostDelta, &str>) {
+    let device = host.and_then(|host| host.data_device().ok_or("the data is on no block device of its host"));
     for (name, unit, of) in DEVICE_FIGURES {
         let figure = device.and_then(|device| of(device).ok_or("the device did nothing of the kind"));
         tell(metrics, name, figure, unit);

@@ -14,6 +14,7 @@ use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError, TargetErrorKi
 use dyno_host::{HostObserver, HostSnapshot};
 use dyno_record::{Snapshot, Waits, now_rfc3339};
 
+use crate::far::{FarHost, FarTaken, FarThread};
 use crate::looks::Looks;
 use crate::panics::caught;
 use crate::samples::{Counted, Samples};
@@ -36,6 +37,8 @@ pub(crate) fn add_overhead(native: &mut BTreeMap<String, f64>, overhead: i64) {
 pub(crate) struct Taken {
     pub(crate) database: Snapshot,
     pub(crate) host: HostSnapshot,
+    /// Counters of the database's host, where that is looked at and is not this one, or why they are not there.
+    pub(crate) far: Option<Result<FarTaken, String>>,
     /// When those counters were asked for that are held against what sessions did, and when they were there.
     pub(crate) began_ns: u64,
     pub(crate) ended_ns: u64,
@@ -52,9 +55,18 @@ impl Taken {
     }
 }
 
+/// What counters are asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Asked {
+    /// The edge of the window whose snapshot it is, if it is one's.
+    pub(crate) edge: Option<usize>,
+    /// How long a machine elsewhere may take; it is left out where nothing is said.
+    pub(crate) far: Option<Duration>,
+}
+
 /// The thread that reads counters, seen from the coordinator.
 pub(crate) struct ObserverThread {
-    ask: Sender<Option<usize>>,
+    ask: Sender<Asked>,
     answers: Receiver<Result<Taken, TargetError>>,
     looks: Arc<Looks>,
 }
@@ -63,11 +75,12 @@ impl ObserverThread {
     /// Starts it. `sampler_commits` is what the sampler adds to the target's transactions.
     pub(crate) fn start(
         mut observer: Box<dyn Observer>,
-        host_paths: Vec<(String, PathBuf)>,
+        (host_paths, far): (Vec<(String, PathBuf)>, Option<&Arc<FarHost>>),
         clock: Arc<dyn Clock>,
         sampler_commits: Arc<AtomicU64>,
     ) -> std::io::Result<Self> {
-        let (ask, asked) = channel::<Option<usize>>();
+        let mut far = far.map(FarThread::start).transpose()?;
+        let (ask, asked) = channel::<Asked>();
         let looks = Arc::new(Looks::default());
         let noted = Arc::clone(&looks);
         let (answer, answers) = channel();
@@ -75,7 +88,9 @@ impl ObserverThread {
             let paths: Vec<_> =
                 host_paths.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect();
             let mut host = HostObserver::new(&paths);
-            while let Ok(edge) = asked.recv() {
+            while let Ok(Asked { edge, far: patience }) = asked.recv() {
+                let mut elsewhere = far.as_mut().zip(patience);
+                let mut is_far_asked = false;
                 let answered = || edge.into_iter().for_each(|edge| noted.answered(edge, clock.now_ns()));
                 // Before the database is asked: what is noted has been booked by then, so a sample that is still under way can
                 // only be one of the database's that is not noted, and never one that the database seems to miss.
@@ -90,6 +105,11 @@ impl ObserverThread {
                         }
                         Counting::Answered => {
                             answered();
+                            // At the same moment; it has until all else is read to answer, and then some.
+                            if let Some((far, patience)) = &mut elsewhere {
+                                far.ask(*patience);
+                                is_far_asked = true;
+                            }
                             then = Some((clock.now_ns(), now_rfc3339(), host.snapshot()));
                         }
                     })?;
@@ -98,7 +118,13 @@ impl ObserverThread {
                     // What tells nothing of sessions is of the moment at which all of it is there.
                     let (ended_ns, at, host) =
                         then.unwrap_or_else(|| (clock.now_ns(), now_rfc3339(), host.snapshot()));
-                    Ok(Taken { database, host, began_ns, ended_ns, at, overhead: 0 })
+                    let far = elsewhere.as_mut().map(|(far, patience)| {
+                        if !is_far_asked {
+                            far.ask(*patience);
+                        }
+                        far.answer()
+                    });
+                    Ok(Taken { database, host, far, began_ns, ended_ns, at, overhead: 0 })
                 };
                 let outcome = caught(read).unwrap_or_else(|reason| Err(panicked(reason)));
                 // Whatever came of it, nobody reads any more.
@@ -112,10 +138,10 @@ impl ObserverThread {
         Ok(Self { ask, answers, looks })
     }
 
-    /// Asks for a snapshot, which may be that of an `edge` of the window; [`ObserverThread::answer`] gets it.
-    pub(crate) fn request(&self, edge: Option<usize>) {
+    /// Asks for a snapshot; [`ObserverThread::answer`] gets it.
+    pub(crate) fn request(&self, asked: Asked) {
         // A thread that is gone shows in the answer.
-        let _ = self.ask.send(edge);
+        let _ = self.ask.send(asked);
     }
 
     /// What became of the snapshots of the window's edges.

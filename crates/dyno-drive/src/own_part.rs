@@ -12,7 +12,8 @@ use dyno_record::{
 use dyno_workload::Classes;
 
 use crate::cover::Cover;
-use crate::job::Job;
+use crate::hosts::Machine;
+use crate::job::{Aim, Job};
 use crate::life::Life;
 use crate::marks::{Mark, Marks};
 use crate::measured::{Measured, MeasuredTarget};
@@ -65,15 +66,16 @@ pub(crate) fn own_part(
             metrics::of_think(&mut figures, think.seconds, sessions.len() as u32, work_s);
         }
         metrics::of_waits(&mut figures, &waits);
-        match &host {
-            Some(delta) if job.is_several() => {
-                metrics::of_device(&mut figures, delta, aim.identity.same_host);
-                metrics::cpu_names().for_each(|name| metrics::absent(&mut figures, name, OF_ALL));
+        if let Some(delta) = &host {
+            let machine = machine(aim, target, delta);
+            if let Some(machine) = &machine {
+                machine.put_processors(&mut figures);
+                machine.put_device(&mut figures, aim);
             }
-            Some(delta) => {
-                metrics::of_host(&mut figures, delta, all.rate_per_s, aim.identity.same_host);
+            match job.is_several() {
+                true => of_all_alone(&mut figures, aim.far.is_some()),
+                false => metrics::of_client(&mut figures, delta, all.rate_per_s),
             }
-            None => {}
         }
     }
     let mut host_counters = host.map(|delta| delta.counters()).unwrap_or_default();
@@ -114,6 +116,17 @@ fn withhold_of_test_data(job: &Job<'_>, counters: &mut Counters) {
 pub(crate) fn host_delta(target: &MeasuredTarget, seconds: f64) -> Option<HostDelta> {
     let (begin, end) = (target.begin.as_ref()?, target.end.as_ref()?);
     Some(HostDelta::between(&begin.host, &end.host, seconds))
+}
+
+/// The machine of a target's database in the window; `here` is what this machine did.
+fn machine<'a>(aim: &Aim, target: &MeasuredTarget, here: &'a HostDelta) -> Option<Machine<'a>> {
+    Some(Machine::of(aim, target.begin.as_ref()?, target.end.as_ref()?, here))
+}
+
+/// Takes out what is of all targets together: this program, and its machine where that is not one target's own.
+fn of_all_alone(figures: &mut metrics::Metrics, is_own: bool) {
+    let of_all = metrics::cpu_names().filter(|name| !is_own || *name == metrics::CLIENT);
+    of_all.for_each(|name| metrics::absent(figures, name, OF_ALL));
 }
 
 /// Sessions of which nobody knows what the snapshot at an edge holds.

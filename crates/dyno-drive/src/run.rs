@@ -79,7 +79,8 @@ fn start_watcher(
     })?;
     let clock = Arc::clone(&job.clock);
     let observer =
-        ObserverThread::start(observer, aim.host_paths.clone(), clock, sampler_commits).map_err(no_thread)?;
+        ObserverThread::start(observer, (aim.host_paths.clone(), aim.far.as_ref()), clock, sampler_commits)
+            .map_err(no_thread)?;
     Ok(Watcher::new(job.label(at), observer, sampler, no_waits))
 }
 

@@ -162,7 +162,7 @@ mod tests {
         fill(&mut database);
         let at_ns = at_s * 1_000_000_000;
         let (host, at) = (HostSnapshot::default(), String::new());
-        Taken { database, host, began_ns: at_ns, ended_ns: at_ns, at, overhead: 0 }
+        Taken { database, host, far: None, began_ns: at_ns, ended_ns: at_ns, at, overhead: 0 }
     }
 
     fn setting(value: &str) -> impl FnOnce(&mut Snapshot) {

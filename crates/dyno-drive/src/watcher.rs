@@ -6,7 +6,7 @@ use std::time::Duration;
 use dyno_record::Waits;
 
 use crate::looks::Looks;
-use crate::observe::{Answer, ObserverThread, SamplerThread, Taken};
+use crate::observe::{Answer, Asked, ObserverThread, SamplerThread, Taken};
 use crate::samples::Counted;
 
 /// Observer and sampler of one target.
@@ -30,10 +30,10 @@ impl Watcher {
         Self { label, observer, lost: None, sampler, waits: no_waits }
     }
 
-    /// Asks for a snapshot, which may be that of an edge of the window, if anybody still answers.
-    pub(crate) fn request(&self, edge: Option<usize>) {
+    /// Asks for a snapshot, if anybody still answers.
+    pub(crate) fn request(&self, asked: Asked) {
         if self.lost.is_none() {
-            self.observer.request(edge);
+            self.observer.request(asked);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The machine: what it is ([`facts`]) and what it did between two moments ([`HostObserver`], [`HostDelta`]).
 //!
-//! Everything but a [`profile`] comes from files that Linux keeps (`/proc`, `/sys`), read without privileges and without
+//! Everything but a [`profile`], and [another machine](far), comes from files that Linux keeps (`/proc`, `/sys`), read without privileges and without
 //! calling other programs. What cannot be read is left out, never guessed; on other systems that is everything, and the facts say so.
 //!
 //! | folder | job |
@@ -8,14 +8,17 @@
 //! | `parse` | one file per format of the kernel: text in, numbers out, tested with texts of several kernels |
 //! | `locate` | which mount and which devices lie behind a path |
 //! | `facts` | what the machine is |
-//! | `snapshot`, `observer` | all counters at one moment |
+//! | `snapshot`, `counted`, `observer` | all counters at one moment |
+//! | `far`, `tree` | the same of a machine that is not this one |
 //! | `processors` | who had the processors: this program, the database, or others |
 //! | `profile` | what ran on the processors, by function, as the program `perf` saw it |
 //! | `delta`, `rates`, `named` | what moved between two moments, as figures and under the names that records use |
 
 mod allowed;
+mod counted;
 mod delta;
 mod facts;
+pub mod far;
 mod files;
 mod locate;
 mod named;
@@ -26,6 +29,7 @@ mod processors;
 pub mod profile;
 mod rates;
 mod snapshot;
+mod tree;
 
 #[cfg(test)]
 mod live_tests;

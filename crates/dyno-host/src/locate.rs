@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::Root;
 use crate::parse::mounts::{Mount, mount_of, parse_mountinfo};
+use crate::tree::Tree;
 
 /// How many layers of devices (partitions, volumes, arrays, loops) are followed down.
 const LAYERS_MAX: usize = 8;
@@ -25,10 +26,26 @@ impl Location {
     /// Finds out where `path` is. A path that is not there yet is where its nearest existing parent is.
     pub(crate) fn find(root: &Root, name: &str, path: &Path) -> Self {
         let mounts = parse_mountinfo(&root.text("proc/self/mountinfo").unwrap_or_default());
+        if let Some(tree) = root.fetched() {
+            return Self::find_fetched(root, tree, &mounts, name);
+        }
         let existing = nearest_existing(path);
         let mount = existing.as_deref().and_then(|path| mount_of_path(root, &mounts, path)).cloned();
         let device = match existing.as_deref().and_then(block_device_number) {
             Some(number) => device_named(root, &number),
+            None => mount.as_ref().and_then(|mount| device_of_mount(root, mount)),
+        };
+        let layers = device.as_deref().map(|device| layers(root, device)).unwrap_or_default();
+        Self { name: name.to_owned(), mount, device, layers }
+    }
+
+    /// The same of a machine of which `tree` was fetched: what it says of the place, judged by names. Nothing of a place that it
+    /// does not have: its nearest parent may be on another device.
+    fn find_fetched(root: &Root, tree: &Tree, mounts: &[Mount], name: &str) -> Self {
+        let at = tree.place(name).filter(|at| at.found.is_ok());
+        let mount = at.and_then(|at| mount_of(mounts, &at.path)).cloned();
+        let device = match at.and_then(|at| at.device.as_deref()) {
+            Some(number) => device_named(root, number),
             None => mount.as_ref().and_then(|mount| device_of_mount(root, mount)),
         };
         let layers = device.as_deref().map(|device| layers(root, device)).unwrap_or_default();
@@ -96,10 +113,25 @@ fn block_device_number(_: &Path) -> Option<String> {
 /// The device of a mount: by its number, or (btrfs gives a number of its own) by what is mounted.
 fn device_of_mount(root: &Root, mount: &Mount) -> Option<String> {
     device_named(root, &mount.device).or_else(|| {
+        if root.fetched().is_some() {
+            return device_called(root, &mount.source);
+        }
         let source = Path::new(&mount.source).strip_prefix("/").ok()?;
         let node = std::fs::canonicalize(root.path(source.to_str()?)).ok()?;
         device_named(root, &block_device_number(&node)?)
     })
+}
+
+/// The name that the kernel has for a device's file, `/dev/sdb1` or `/dev/mapper/vg-data`, by names alone.
+fn device_called(root: &Root, file: &str) -> Option<String> {
+    let name = Path::new(file).strip_prefix("/dev").ok()?.to_str()?;
+    if let Some(volume) = name.strip_prefix("mapper/") {
+        let is_it = |device: &String| {
+            root.text(&format!("{}/dm/name", sys_folder(device))).as_deref() == Some(volume)
+        };
+        return root.names("sys/class/block").into_iter().find(is_it);
+    }
+    root.has(&sys_folder(name)).then(|| name.to_owned())
 }
 
 /// The name of the device of number `MAJOR:MINOR`.
@@ -129,6 +161,11 @@ fn devices_below(root: &Root, device: &str) -> Vec<String> {
         return whole_disk(root, device).into_iter().collect();
     }
     let backing = root.text(&format!("{folder}/loop/backing_file"));
+    if let (Some(file), Some(_)) = (&backing, root.fetched()) {
+        let mounts = parse_mountinfo(&root.text("proc/self/mountinfo").unwrap_or_default());
+        let mount = mount_of(&mounts, Path::new(file));
+        return mount.and_then(|mount| device_of_mount(root, mount)).into_iter().collect();
+    }
     if let Some(file) = backing.as_deref().and_then(|file| nearest_existing(Path::new(file))) {
         let mounts = parse_mountinfo(&root.text("proc/self/mountinfo").unwrap_or_default());
         let mount = mount_of_path(root, &mounts, &file);
@@ -139,7 +176,7 @@ fn devices_below(root: &Root, device: &str) -> Vec<String> {
 
 /// The disk of a partition: its folder lies in the disk's.
 fn whole_disk(root: &Root, partition: &str) -> Option<String> {
-    let folder = std::fs::canonicalize(root.path(&sys_folder(partition))).ok()?;
+    let folder = root.followed(&sys_folder(partition))?;
     Some(folder.parent()?.file_name()?.to_string_lossy().replace('!', "/"))
 }
 

@@ -59,6 +59,8 @@ impl Plan {
         plan.target.urls = Vec::new();
         plan.target.count = None;
         plan.target.weights = Vec::new();
+        plan.observe.hosts.retain(|host| host.is_of(at));
+        plan.observe.hosts.iter_mut().for_each(|host| host.target = None);
         plan
     }
 }

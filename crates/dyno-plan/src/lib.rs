@@ -10,6 +10,7 @@ pub mod data;
 pub mod engine;
 pub mod error;
 mod escape;
+pub mod hosts;
 pub mod keys;
 pub mod lines;
 mod mix;
@@ -31,6 +32,7 @@ mod written;
 pub use data::{DataError, DataSpec, GROUP_ROWS};
 pub use engine::{EngineSpec, Engines};
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
+pub use hosts::{HostError, HostRole, HostScheme, HostSpec, HostUrl};
 pub use mix::mix;
 pub use phases::{Curve, Phase, Stage};
 pub use plan::{

@@ -12,6 +12,7 @@ pub(crate) mod workload;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::hosts::HostSpec;
 use crate::units::{Bytes, Rate, Size, Span};
 use crate::url::TargetUrl;
 use field::{listed, words};
@@ -197,6 +198,9 @@ pub struct Observe {
     /// Whose figures those of this machine are.
     #[serde(default, skip_serializing_if = "is_default")]
     pub host: ObservedHost,
+    /// Machines that are looked at beside this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostSpec>,
     /// Whether Oracle's own reports are made around a run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub awr: Awr,

@@ -42,6 +42,93 @@ pub struct Host {
     pub mounts: BTreeMap<String, String>,
     /// Its counters over the window by name: `cpu.user_s`, `device.vda.reads`.
     pub counters: BTreeMap<String, f64>,
+    /// How it was looked at; absent where it is the one that drove the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
+}
+
+/// How a machine was looked at that is not the one that drove the run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Observed {
+    /// Through what: `ssh://db1`, `node-exporter://db1:9100`.
+    pub url: String,
+    /// Numbers (from 1) of the targets whose databases work on it.
+    pub targets: BTreeSet<usize>,
+    /// Whether it is, seen from there, the same machine that drove the run.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_driver: bool,
+    /// What it does not tell, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, String>,
+    /// Its clock against that of the machine that drove the run; absent where it does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<HostClock>,
+    /// When its counters at the window's begin were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begin: Option<HostReading>,
+    /// The same at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<HostReading>,
+    /// How often its counters were asked for, and how often they were not there in time.
+    pub readings: (u64, u64),
+    /// Why it was not looked at to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+}
+
+/// A clock against another one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostClock {
+    /// By how much it was ahead, s.
+    pub ahead_s: f64,
+    /// How far that may be wrong, s.
+    pub bound_s: f64,
+    /// How often one of the two was set while the run lasted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub steps: u32,
+    /// By how much in the largest of these steps, s.
+    #[serde(default, skip_serializing_if = "is_still")]
+    pub step_s_max: f64,
+}
+
+/// When counters of a machine were read that belong to an edge of the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostReading {
+    /// After the database's counters of that edge, s; before them, if negative.
+    pub after_s: f64,
+    /// How far that may be wrong, s.
+    pub bound_s: f64,
+    /// From asking for them to having them, s.
+    pub took_s: f64,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+fn is_still(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
+impl Host {
+    /// Whether the database of the target with this number (from 1) works on it, as far as its part in the run tells.
+    pub fn is_of_target(&self, number: usize) -> bool {
+        let is_named = |observed: &Observed| observed.targets.contains(&number);
+        self.roles.contains(&Role::Database) && self.observed.as_ref().is_none_or(is_named)
+    }
+
+    /// How it is called where there are several: its name, and how it was looked at.
+    pub fn words(&self) -> String {
+        match &self.observed {
+            Some(observed) if self.name.is_empty() => observed.url.clone(),
+            Some(observed) => format!("{} ({})", self.name, observed.url),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// A host of which nothing is known.
@@ -58,4 +145,5 @@ pub(crate) static UNKNOWN: Host = Host {
     facts: BTreeMap::new(),
     mounts: BTreeMap::new(),
     counters: BTreeMap::new(),
+    observed: None,
 };

@@ -47,7 +47,7 @@ pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Sna
 pub use counting::{
     CountingRules, Requests, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
 };
-pub use host::{Host, Role};
+pub use host::{Host, HostClock, HostReading, Observed, Role};
 pub use id::{RunId, new_run_id, now_rfc3339, rfc3339};
 pub use imported::Imported;
 pub use json::{RECORD_BYTES_MAX, RecordError};

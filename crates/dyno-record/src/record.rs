@@ -133,6 +133,32 @@ impl RunRecord {
         driver.or(self.hosts.first()).unwrap_or(&UNKNOWN)
     }
 
+    /// The host on which the database of the target with this number (from 1) works, as far as anybody looked at it: one that was
+    /// looked at for it, or the one that drove the run, if the database is there, too.
+    pub fn host_of_target(&self, number: usize) -> Option<&Host> {
+        let observed = self.hosts.iter().find(|host| host.observed.is_some() && host.is_of_target(number));
+        observed.or_else(|| {
+            let here = self.targets.get(number - 1).is_none_or(|target| target.identity.same_host);
+            self.hosts.iter().find(|host| {
+                host.observed.is_none()
+                    && host.is_of_target(number)
+                    && (here || !host.roles.contains(&Role::Driver))
+            })
+        })
+    }
+
+    /// The database's host, as far as anybody looked at it; of several targets only where all are on one.
+    pub fn database_host(&self) -> Option<&Host> {
+        let first = self.host_of_target(1)?;
+        let is_it = |number| self.host_of_target(number).is_some_and(|host| std::ptr::eq(host, first));
+        (2..=self.targets.len()).all(is_it).then_some(first)
+    }
+
+    /// Whether the database's host was looked at and is not the one that drove the run.
+    pub fn is_observed_elsewhere(&self) -> bool {
+        self.database_host().is_some_and(|host| host.observed.is_some())
+    }
+
     /// Names of the metrics in which others had part, or that cannot be excluded.
     pub fn marked(&self) -> Vec<&str> {
         let marked = self.whose.iter().filter(|(_, whose)| whose.marked);

@@ -42,7 +42,10 @@ impl RunRecord {
                 .filter(|class| !class.share.of_reads)
                 .for_each(|class| class.share.percent = Some(0));
         }
-        let hosts = self.hosts.iter().map(|host| of_target(host, at + 1, &target, own)).collect();
+        let is_its =
+            |host: &&Host| host.observed.as_ref().is_none_or(|seen| seen.targets.contains(&(at + 1)));
+        let its = self.hosts.iter().filter(is_its);
+        let hosts = its.map(|host| of_target(host, at + 1, &target, own)).collect();
         Some(Self {
             schema_version: self.schema_version,
             kind: self.kind,
@@ -87,6 +90,11 @@ impl RunRecord {
 fn of_target(host: &Host, number: usize, target: &TargetFacts, own: &OwnPart) -> Host {
     let mut one = host.clone();
     one.facts = facts_of_target(host, number);
+    if let Some(observed) = &mut one.observed {
+        // Of its machine all is its own that is not other targets', too.
+        observed.targets = [1].into();
+        return one;
+    }
     one.counters.clear();
     if host.roles.contains(&Role::Driver) {
         one.counters.clone_from(&own.host_counters);
@@ -130,6 +138,32 @@ mod tests {
         assert_eq!(parts[1].driver().facts.len(), 2, "other targets' places are not its own");
         let counters: Vec<_> = parts.iter().flat_map(|part| part.driver().counters.keys()).collect();
         assert_eq!(counters, ["device.vda.reads"; 2], "the machine's processors are all targets'");
+    }
+
+    #[test]
+    fn each_target_has_the_machine_that_was_looked_at_for_it() {
+        let mut whole = sample::several();
+        let far = |name: &str, target: usize| crate::Host {
+            name: name.into(),
+            roles: [crate::Role::Database].into(),
+            facts: [(format!("place.target_{target}.data.device"), "sdb".to_owned())].into(),
+            counters: [("cpu.busy_pct".to_owned(), 50.0)].into(),
+            observed: Some(crate::Observed { targets: [target].into(), ..Default::default() }),
+            ..Default::default()
+        };
+        whole.hosts.push(far("db2", 2));
+        whole.targets[1].identity.same_host = false;
+        let name = |number| whole.host_of_target(number).map(|host| host.name.as_str());
+        assert_eq!((name(1), name(2)), (Some("db1"), Some("db2")));
+        let parts = whole.parts();
+        assert_eq!((parts[0].hosts.len(), parts[1].hosts.len()), (1, 2));
+        let its = parts[1].database_host().unwrap();
+        assert_eq!((its.name.as_str(), its.facts["place.data.device"].as_str()), ("db2", "sdb"));
+        assert_eq!(its.counters["cpu.busy_pct"], 50.0);
+        assert!(parts[1].is_observed_elsewhere() && !parts[0].is_observed_elsewhere());
+        assert_eq!(whole.database_host(), None, "they are two");
+        whole.hosts.truncate(1);
+        assert_eq!(whole.host_of_target(2), None, "nobody looked at it");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dyno_analyze::differ;
 use dyno_analyze::points::{Axis, SESSIONS};
 use dyno_plan::keys;
-use dyno_record::{Kind, RunRecord};
+use dyno_record::{Host, Kind, RunRecord};
 
 use crate::role;
 
@@ -21,7 +21,9 @@ pub struct Difference {
 /// All facts of a run: plan, database, host.
 pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
-    let mut add = |name: String, value: &str| facts.insert(name, value.to_owned());
+    let mut add = |name: String, value: &str| {
+        facts.insert(name, value.to_owned());
+    };
     for key in keys::all().filter(|key| record.knows(key.path)) {
         if let Some(value) = key.get(&record.plan) {
             add(format!("plan {}", key.path), &value);
@@ -37,7 +39,36 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
             add(format!("{which}setting {name}"), value);
         }
     }
-    let (host, role) = (record.host(), role::words(record));
+    for host in
+        std::iter::once(record.host()).chain(record.hosts.iter().filter(|host| is_beside(record, host)))
+    {
+        of_host(record, host, &mut add);
+    }
+    if record.kind == Kind::Run {
+        add("dyno".into(), &record.dyno_version);
+    }
+    facts
+}
+
+/// Whether a host is shown beside the first one.
+pub(crate) fn is_beside(record: &RunRecord, host: &Host) -> bool {
+    host.observed.is_some() && !std::ptr::eq(host, record.host())
+}
+
+/// The facts of one host; of one beside the first their names say whose it is.
+fn of_host(record: &RunRecord, host: &Host, add: &mut dyn FnMut(String, &str)) {
+    let beside = match &host.observed {
+        Some(observed) if is_beside(record, host) => {
+            let numbers: Vec<String> = observed.targets.iter().map(usize::to_string).collect();
+            format!("of the database {} ", numbers.join(" ")).replace("database 1 ", "database ")
+        }
+        _ => String::new(),
+    };
+    let mut add = |name: String, value: &str| {
+        let (kind, rest) = name.split_once(' ').unwrap_or((name.as_str(), ""));
+        add(format!("{kind} {beside}{rest}"), value);
+    };
+    let role = role::of(record, host);
     let named = [
         ("kernel", &host.kernel),
         ("os", &host.os),
@@ -58,17 +89,13 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     for (path, value) in &host.mounts {
         add(format!("mount {path}"), value);
     }
-    if record.kind == Kind::Run {
-        add("dyno".into(), &record.dyno_version);
-    }
-    facts
 }
 
 /// Whether a difference in the fact called `name` can be one in what was measured.
 fn matters(name: &str) -> bool {
     match name.split_once(' ') {
         Some(("plan", key)) => differ::has_effect(key),
-        Some(("host", fact)) => !differ::is_noise(fact),
+        Some(("host", fact)) => !differ::is_noise(fact.rsplit(' ').next().unwrap_or(fact)),
         _ => true,
     }
 }

@@ -83,7 +83,7 @@ pub use live::{Live, live_line};
 pub use loaded::loaded_text;
 pub use price::{costs_grid, price_grid, price_plot};
 pub use report::Report;
-pub use result::{ResultRow, placement_words, result_card, result_table};
+pub use result::{ResultRow, host_words, placement_words, result_card, result_table};
 pub use runs::{Runs, RunsError, Stored};
 pub use scorecard::{scorecard_gaps, scorecard_grid, scorecard_plot};
 pub use show::{phases_text, show};

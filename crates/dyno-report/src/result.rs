@@ -383,6 +383,25 @@ pub fn placement_words(record: &RunRecord) -> Option<String> {
     Some(format!("{kept} threads kept on a processor each, {beside} of {told} sessions beside their server"))
 }
 
+/// Whose the figures of processors and devices are, where that is not the machine that drove; nothing where it is.
+pub fn host_words(record: &RunRecord) -> Option<String> {
+    if record.is_total() && record.database_host().is_none() {
+        let seen = record.hosts.iter().any(|host| host.observed.is_some());
+        return seen
+            .then(|| "CPU and device are told of each target, as they are on several machines".to_owned());
+    }
+    let host = record.database_host().filter(|host| host.observed.is_some())?;
+    let driver = record
+        .driver()
+        .counters
+        .get("cpu.busy_pct")
+        .map(|busy| format!("; the driver's was {} %", percent(*busy)));
+    let lost =
+        host.observed.as_ref().is_some_and(|observed| observed.begin.is_none() || observed.end.is_none());
+    let lost = if lost { ", and it was not read to the end" } else { "" };
+    Some(format!("CPU and device are those of {}{lost}{}", clean(&host.words()), driver.unwrap_or_default()))
+}
+
 /// One entry of a card: what, value, unit, the metric.
 type Entry = (&'static str, String, &'static str, &'static str);
 

@@ -1,9 +1,13 @@
-//! Which part the host of a run had in it, in words.
+//! Which part the hosts of a run had in it, in words.
 
-use dyno_record::{Kind, Role, RunRecord};
+use dyno_analyze::number::time_us;
+use dyno_record::{Host, Kind, Observed, Role, RunRecord};
 
 /// Of what the figures of the [host](RunRecord::host) speak: `client and database`.
 pub(crate) fn words(record: &RunRecord) -> String {
+    if let Some(observed) = &record.host().observed {
+        return of_observed(record, observed);
+    }
     let roles = &record.host().roles;
     let has = |role| roles.contains(&role);
     let here = record.targets.iter().filter(|target| target.identity.same_host).count();
@@ -12,6 +16,7 @@ pub(crate) fn words(record: &RunRecord) -> String {
         (false, false) if record.kind == Kind::Watch => "not this one".to_owned(),
         (false, true) => "the database's, from its report".to_owned(),
         (false, false) => "not told: imported".to_owned(),
+        (true, false) if record.hosts.iter().any(|host| host.observed.is_some()) => "client only".to_owned(),
         (true, false) => "client only: the database runs on another host, or it cannot be told".to_owned(),
         (true, true) if here == record.targets.len() => "client and database".to_owned(),
         (true, true) => {
@@ -19,6 +24,45 @@ pub(crate) fn words(record: &RunRecord) -> String {
             format!("client and {here} of {all} databases: the others run on other hosts")
         }
     }
+}
+
+/// Of what the figures of any host of the run speak.
+pub(crate) fn of(record: &RunRecord, host: &Host) -> String {
+    match &host.observed {
+        Some(observed) => of_observed(record, observed),
+        None => words(record),
+    }
+}
+
+/// `the database's, through ssh://db1`.
+fn of_observed(record: &RunRecord, observed: &Observed) -> String {
+    let numbers: Vec<String> = observed.targets.iter().map(usize::to_string).collect();
+    let whose = match (record.targets.len(), numbers.as_slice()) {
+        (0 | 1, _) => "the database's".to_owned(),
+        (all, numbers) if numbers.len() == all => "all databases'".to_owned(),
+        (_, [one]) => format!("the database's of target {one}"),
+        (_, several) => format!("the databases' of targets {}", several.join(", ")),
+    };
+    let same = if observed.is_driver { "; it is the machine that drove the run" } else { "" };
+    format!("{whose}, through {}{same}", observed.url)
+}
+
+/// How a host was looked at: names and words, in the order in which they are shown.
+pub(crate) fn how(observed: &Observed) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    if let Some(clock) = &observed.clock {
+        let way = if clock.ahead_s < 0.0 { "behind" } else { "ahead" };
+        let (ahead, bound) = (time_us(clock.ahead_s.abs() * 1e6), time_us(clock.bound_s * 1e6));
+        all.push(("clock", format!("{ahead} {way} of the driver's, ± {bound}")));
+    }
+    let (asked, late) = observed.readings;
+    let late = if late > 0 { format!(", {late} of them not there in time") } else { String::new() };
+    all.push(("readings", format!("{asked}{late}")));
+    if let Some(lost) = &observed.lost {
+        all.push(("lost", lost.clone()));
+    }
+    all.extend(observed.missing.iter().map(|(name, why)| ("not told", format!("{name}: {why}"))));
+    all
 }
 
 #[cfg(test)]
@@ -38,6 +82,15 @@ mod tests {
         assert!(words(&record).starts_with("client only: "));
         record.hosts[0].roles = [Role::Database].into();
         assert_eq!(words(&record), "the database's, from its report");
+        record.hosts[0].roles = [Role::Driver].into();
+        record.hosts.push(record.hosts[0].clone());
+        record.hosts[1].roles = [Role::Database].into();
+        let url = "ssh://db2".to_owned();
+        record.hosts[1].observed = Some(Observed { url, targets: [2].into(), ..Observed::default() });
+        assert_eq!(words(&record), "client only");
+        assert_eq!(of(&record, &record.hosts[1]), "the database's of target 2, through ssh://db2");
+        record.targets.truncate(1);
+        assert_eq!(of(&record, &record.hosts[1]), "the database's, through ssh://db2");
         record.hosts.clear();
         assert_eq!(words(&record), "not told: imported");
     }

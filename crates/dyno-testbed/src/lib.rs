@@ -9,6 +9,7 @@
 //! - [`MySql`] is one MySQL or MariaDB server, [`MyVersion`] one set of its programs;
 //! - [`Galera`] is a cluster of MariaDB servers;
 //! - [`Nginx`] is a proxy in front of a server of pages;
+//! - [`Sshd`] and [`NodeExporter`] are ways to a machine that is looked at from elsewhere;
 //! - [`skip`] and [`cannot`] are the ways for a test to say that it did not run: something could be installed, or nothing
 //!   helps on this machine.
 //!
@@ -22,10 +23,12 @@ mod galera;
 mod mysql;
 mod mysql_bins;
 mod nginx;
+mod node_exporter;
 mod pgbouncer;
 mod postgres;
 mod prometheus;
 mod skip;
+mod sshd;
 mod template;
 mod used;
 
@@ -34,10 +37,12 @@ pub use galera::Galera;
 pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
 pub use nginx::Nginx;
+pub use node_exporter::NodeExporter;
 pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
 pub use prometheus::Prometheus;
 pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip, with_those_between};
+pub use sshd::Sshd;
 
 use std::path::PathBuf;
 

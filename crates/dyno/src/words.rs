@@ -277,6 +277,8 @@ pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     };
     let placed =
         dyno_report::placement_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
+    let host = dyno_report::host_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
+    let placed = format!("{host}{placed}");
     let targets = dyno_report::targets_table(record, style);
     let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
     let beside = dyno_report::beside::table(record, style);

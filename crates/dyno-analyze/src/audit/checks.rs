@@ -3,8 +3,8 @@
 use super::facts::Facts;
 use super::finding::Verdict;
 use super::{
-    changes, churn, client, commits, counters, draws, expected, loaded, others, physical, processor, reads,
-    scans, time, updates, window, work,
+    changes, churn, client, commits, counters, draws, expected, hosts, loaded, others, physical, processor,
+    reads, scans, time, updates, window, work,
 };
 
 /// One check: its stable name and its function.
@@ -57,6 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("active_sessions", time::active_sessions),
     ("window_length", window::length),
     ("edges", window::edges),
+    ("host_readings", hosts::readings),
     ("gate_skew", window::gate_skew),
     ("stalls", window::stalls),
     ("wall_clock", window::wall_clock),

@@ -411,11 +411,14 @@ pub(super) fn unknown_share(window: &Window) -> f64 {
 /// The device that holds a record's data, if it is one.
 fn device(record: &RunRecord) -> Option<&String> {
     if !record.is_total() {
-        return record.driver().facts.get("place.data.device");
+        return record.database_host()?.facts.get("place.data.device");
     }
-    let of = |number| record.driver().facts.get(&format!("place.{}.device", place_of_target(number, "data")));
+    let of = |number| {
+        let host = record.host_of_target(number)?;
+        Some((&host.name, host.facts.get(&format!("place.{}.device", place_of_target(number, "data")))?))
+    };
     let first = of(1)?;
-    (2..=record.targets.len()).all(|number| of(number) == Some(first)).then_some(first)
+    (2..=record.targets.len()).all(|number| of(number) == Some(first)).then_some(first.1)
 }
 
 impl Interval<'_> {

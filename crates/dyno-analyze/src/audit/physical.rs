@@ -53,9 +53,14 @@ fn asked(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Asked, Skip> {
 /// The database's physical reads against the device's.
 pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
     let interval = facts.window_interval()?;
-    if !facts.target().is_some_and(|target| target.identity.same_host) {
-        return skip("the database runs on another host, whose devices cannot be seen from here");
-    }
+    let Some(host) = facts.record.database_host() else {
+        return skip(match facts.record.is_total() {
+            true => "the databases run on several hosts, or on one that cannot be seen from here",
+            false => {
+                "the database runs on another host, whose devices cannot be seen from here: name it in observe.hosts"
+            }
+        });
+    };
     let asked = asked(facts, &interval)?;
     let Some(device) = facts.device else {
         return skip("the device that holds the data is not known, or there are several");
@@ -63,8 +68,7 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
     if facts.device_shared {
         return skip(format!("other targets' data is on {device}, too: the total compares them together"));
     }
-    let counter =
-        |what: &str| facts.record.driver().counters.get(&format!("device.{device}.{what}")).copied();
+    let counter = |what: &str| host.counters.get(&format!("device.{device}.{what}")).copied();
     let (Some(reads), Some(bytes)) = (counter("reads"), counter("read_bytes")) else {
         return skip(format!("the host has no counters of device {device}"));
     };
@@ -119,7 +123,7 @@ pub(super) fn requests(facts: &Facts<'_>) -> Verdict {
         let device = facts.device.and_then(|device| {
             facts
                 .record
-                .driver()
+                .database_host()?
                 .counters
                 .get(&format!("device.{device}.reads"))
                 .map(|reads| (device, *reads))

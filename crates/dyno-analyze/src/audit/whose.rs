@@ -116,7 +116,8 @@ fn of_counters(company: &Company, counters: &[Counter], scope: Scope) -> Whose {
 fn of_host(record: &RunRecord, company: &Company, name: &str) -> Whose {
     let scope = Scope::Host;
     let value = |name: &str| record.metrics.get(name).and_then(Metric::value);
-    let of_processors = !name.starts_with("device_");
+    // Whose the processors were is known of the machine that drove only.
+    let of_processors = !name.starts_with("device_") && !record.is_observed_elsewhere();
     if let (true, Some(others), Some(busy)) = (of_processors, value("others_cpu_pct"), value("cpu_busy_pct"))
         && busy > 0.0
     {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dyno_record::{Host, Role, RunRecord, counting::Transactions};
+use dyno_record::{Host, RunRecord, counting::Transactions};
 
 use super::part::{COMMIT, CPU, Part};
 
@@ -37,7 +37,7 @@ fn host_words(host: &Host) -> String {
 
 /// The host of the database, as far as it is known.
 fn database_host(record: &RunRecord) -> Option<&Host> {
-    record.hosts.iter().find(|host| host.roles.contains(&Role::Database))
+    record.database_host()
 }
 
 fn each<T: Ord>(records: &[RunRecord], of: impl Fn(&RunRecord) -> Option<T>) -> BTreeSet<T> {

@@ -62,7 +62,8 @@ pub(super) fn used(part: &Part, records: &[RunRecord]) -> Result<Used, String> {
             }
             None => continue,
         };
-        let cpus = record.hosts.iter().map(|host| host.cpus).max().unwrap_or(0);
+        let observed = record.database_host().filter(|host| host.observed.is_some()).map(|host| host.cpus);
+        let cpus = observed.or(record.hosts.iter().map(|host| host.cpus).max()).unwrap_or(0);
         let (unit, factor) = match (part.metric, cpus) {
             (CPU, 0) => {
                 why = "the processors of the host in use are not known".to_owned();

@@ -134,7 +134,12 @@ fn processors(seen: &Seen<'_>) -> Option<Named> {
     if let Some((cpus, pct)) = confined {
         return Some(words::confined(seen, cpus, pct));
     }
-    let pct = seen.busy_pct.filter(|pct| *pct >= CPU_FULL_PCT)?;
+    let full = |pct: Option<f64>| pct.filter(|pct| *pct >= CPU_FULL_PCT);
+    if seen.elsewhere.is_some() {
+        let of_database = full(seen.busy_pct).map(|pct| words::processors(seen, pct));
+        return of_database.or_else(|| full(seen.driver_busy_pct).map(|pct| words::client(seen, pct)));
+    }
+    let pct = full(seen.busy_pct)?;
     let platform = seen.platform_pct();
     let others = seen.others.filter(|_| seen.cpus > 0.0).map(|others| 100.0 * others / seen.cpus);
     let by_others = platform.is_some_and(|platform| platform < pct / 2.0)
@@ -194,7 +199,8 @@ fn are_at_it(seen: &Seen<'_>) -> bool {
 /// Whether a quarter of the processors was free, so that nobody waited for one.
 fn has_processors(seen: &Seen<'_>) -> bool {
     const FREE_PCT: f64 = 25.0;
-    seen.busy_pct.is_some_and(|pct| pct < 100.0 - FREE_PCT)
+    let free = |pct: f64| pct < 100.0 - FREE_PCT;
+    seen.busy_pct.is_some_and(free) && seen.driver_busy_pct.is_none_or(free)
 }
 
 /// Sessions that are neither at work in the database nor held up there.

@@ -1,6 +1,6 @@
 //! What a record tells of the things that can be used up.
 
-use dyno_record::{Metric, RunRecord, Unit};
+use dyno_record::{Host, Metric, RunRecord, Unit};
 
 use super::Evidence;
 use super::clocks::Shares;
@@ -28,8 +28,14 @@ pub(super) struct Seen<'r> {
     pub(super) in_process: bool,
     /// Whether the database runs on the host that drives.
     pub(super) same_host: bool,
-    /// Processors of the host.
+    /// The database's host, where that was looked at and is another one than the driving.
+    pub(super) elsewhere: Option<&'r Host>,
+    /// Share of the driving host's processors that was in use, %, where that is not the database's.
+    pub(super) driver_busy_pct: Option<f64>,
+    /// Processors of the database's host, as far as it was looked at, else of the driving one.
     pub(super) cpus: f64,
+    /// Processors of the driving host.
+    pub(super) driver_cpus: f64,
     /// Share of the host's processors that was in use or taken by the hypervisor, %.
     pub(super) busy_pct: Option<f64>,
     /// Processors' worth of time that this program had.
@@ -61,6 +67,7 @@ impl<'r> Seen<'r> {
         let (in_process, same_host) = (identity.counting.in_process, identity.same_host);
         let host = record.driver();
         let counter = |name: &str| host.counters.get(name).copied().filter(|value| value.is_finite());
+        let elsewhere = record.database_host().filter(|host| is_elsewhere(host));
         let cpus = f64::from(host.cpus);
         let capacity_s = counter("processors.capacity_s").filter(|s| *s > 0.0);
         // Whose the processors were was read over a time of its own.
@@ -86,6 +93,13 @@ impl<'r> Seen<'r> {
             let throttled_pct = 100.0 * of("throttled_periods")? / periods;
             Some(Quota { cpus, used_pct: 100.0 * used? / cpus, throttled_pct }).filter(|_| cpus > 0.0)
         };
+        // Of a database's host elsewhere it is known how busy it was, and not with whose work.
+        let far_busy_pct = elsewhere.and_then(|host| {
+            let share = |name: &str| host.counters.get(name).copied().filter(|value| value.is_finite());
+            Some(share("cpu.busy_pct")? + share("cpu.steal_pct").unwrap_or(0.0))
+        });
+        let driver_busy_pct = busy_pct.filter(|_| elsewhere.is_some());
+        let busy_pct = if elsewhere.is_some() { far_busy_pct } else { busy_pct.or_else(of_host) };
         let own_quota = quota("own", own);
         let allowed = Some(f64::from(host.cpus_allowed)).filter(|allowed| *allowed > 0.0);
         let client_pct = (|| {
@@ -107,11 +121,14 @@ impl<'r> Seen<'r> {
             busy,
             in_process,
             same_host,
-            cpus,
-            busy_pct: busy_pct.or_else(of_host).map(|pct| pct.min(100.0)),
+            elsewhere,
+            driver_busy_pct,
+            driver_cpus: cpus,
+            cpus: elsewhere.map_or(cpus, |host| f64::from(host.cpus)),
+            busy_pct: busy_pct.map(|pct| pct.min(100.0)),
             own,
             server,
-            others: share("others.cpu_s"),
+            others: share("others.cpu_s").filter(|_| elsewhere.is_none()),
             client_pct,
             confined,
             own_quota,
@@ -130,7 +147,7 @@ impl<'r> Seen<'r> {
 
     /// Share of the host's processors, %, that the platform had: database and client.
     pub(super) fn platform_pct(&self) -> Option<f64> {
-        let own = self.own?;
+        let own = self.own.filter(|_| self.elsewhere.is_none())?;
         let all = if self.in_process { own } else { own + self.server.unwrap_or(0.0) };
         (self.cpus > 0.0).then(|| 100.0 * all / self.cpus)
     }
@@ -144,7 +161,11 @@ impl<'r> Seen<'r> {
             &self.shares;
         let percents = [
             ("cpu_busy_pct", self.busy_pct),
-            ("client_of_host_pct", pct_of(self.own)),
+            ("driver_cpu_busy_pct", self.driver_busy_pct),
+            (
+                "client_of_host_pct",
+                self.own.filter(|_| self.driver_cpus > 0.0).map(|own| 100.0 * own / self.driver_cpus),
+            ),
             ("database_of_host_pct", pct_of(server)),
             ("others_of_host_pct", pct_of(self.others)),
             ("client_busy_pct", self.client_pct),
@@ -180,6 +201,11 @@ impl<'r> Seen<'r> {
         let percents = percents.into_iter().map(|(name, value)| (name, value, Unit::Percent));
         percents.chain(rest).filter_map(figure).collect()
     }
+}
+
+/// Whether a database's host is another machine than the driving one.
+fn is_elsewhere(host: &Host) -> bool {
+    host.observed.as_ref().is_some_and(|observed| !observed.is_driver)
 }
 
 /// The processors that the platform may use and how much of them it used, where they are fewer than there are: those of this

@@ -1,7 +1,7 @@
 //! Each limit from records that are made for it, and what is never said.
 
 use dyno_plan::Rate;
-use dyno_record::{Metric, RunRecord, Unit, WaitTime, Waits};
+use dyno_record::{Host, Metric, Observed, Role, RunRecord, Unit, WaitTime, Waits};
 use proptest::prelude::*;
 
 use super::{Component, Confidence, Limited, Limits, limited};
@@ -191,6 +191,51 @@ fn the_client_and_the_way_to_it() {
     assert_eq!((found.by, found.confidence), (Component::RoundTrips, Confidence::Likely));
     record.targets[0].identity.same_host = false;
     assert_eq!(limited(&record).confidence, Confidence::Sure, "nothing else is between them");
+}
+
+/// The database on a machine of 16 processors that was looked at from elsewhere, this busy.
+fn elsewhere(record: &mut RunRecord, busy_pct: f64) {
+    record.targets[0].identity.same_host = false;
+    record.hosts[0].roles = [Role::Driver].into();
+    let seen = Observed { url: "ssh://db2".into(), targets: [1].into(), ..Observed::default() };
+    record.hosts.push(Host {
+        name: "db2".into(),
+        roles: [Role::Database].into(),
+        cpus: 16,
+        counters: [("cpu.busy_pct".to_owned(), busy_pct)].into(),
+        observed: Some(seen),
+        ..Host::default()
+    });
+    record.hosts[0].counters.remove("server.cpu_s");
+}
+
+#[test]
+fn of_a_database_elsewhere_its_own_machine_is_what_counts() {
+    let mut record = server();
+    processors(&mut record, 4.0, 0.0, 1.0);
+    elsewhere(&mut record, 98.0);
+    let found = limited(&record);
+    assert_eq!(
+        (found.by, found.confidence),
+        (Component::Cpu, Confidence::Likely),
+        "whose work it was is not known"
+    );
+    assert!(
+        found.sentence.contains("the 16 processors of db2 (ssh://db2) are 98.0 % busy"),
+        "{}",
+        found.sentence
+    );
+    let evidence = |name: &str| found.evidence.iter().find(|one| one.name == name).map(|one| one.value);
+    assert_eq!(evidence("cpu_busy_pct"), Some(98.0));
+    assert_eq!(evidence("driver_cpu_busy_pct"), Some(6.25));
+    // The driver's own processors are used up, and the database's are not.
+    let mut record = server();
+    processors(&mut record, 70.0, 0.0, 9.0);
+    elsewhere(&mut record, 20.0);
+    assert_eq!(limited(&record).by, Component::Client);
+    // Before anybody looked there, the driver's were all that was known.
+    record.hosts.truncate(1);
+    assert_eq!(limited(&record).by, Component::Client);
 }
 
 #[test]

@@ -89,6 +89,9 @@ pub(super) fn quota(by: Component, whose: &str, quota: Quota) -> Named {
 fn whose(seen: &Seen<'_>) -> String {
     let pct = |cpus: Option<f64>| cpus.filter(|_| seen.cpus > 0.0).map(|cpus| 100.0 * cpus / seen.cpus);
     let one = |name: &str, cpus| pct(cpus).map(|pct| format!("{name} {} %", percent(pct)));
+    if seen.elsewhere.is_some() {
+        return "whose work that was is not known".to_owned();
+    }
     let parts = match seen.in_process {
         true => [one("this program with the database", seen.own), None, one("others", seen.others)],
         false => {
@@ -111,13 +114,14 @@ fn behind(whose: String) -> String {
 
 pub(super) fn processors(seen: &Seen<'_>, pct: f64) -> Named {
     let sentence = format!(
-        "limited by the CPU: the {} processors are {} % busy{}{}",
+        "limited by the CPU: the {} processors{} are {} % busy{}{}",
         fixed(seen.cpus, 0),
+        seen.elsewhere.map_or_else(String::new, |host| format!(" of {}", host.words())),
         percent(pct),
         user_and_system(seen),
         behind(whose(seen))
     );
-    Named::of(Component::Cpu, Component::Cpu.word(), true, sentence).used(pct)
+    Named::of(Component::Cpu, Component::Cpu.word(), seen.elsewhere.is_none(), sentence).used(pct)
 }
 
 pub(super) fn confined(seen: &Seen<'_>, cpus: f64, pct: f64) -> Named {
@@ -152,7 +156,8 @@ pub(super) fn client(seen: &Seen<'_>, pct: f64) -> Named {
 
 /// `; the processors are 18.0 % busy`.
 fn resting(seen: &Seen<'_>) -> String {
-    seen.busy_pct.map_or_else(String::new, |pct| format!("; the processors are {} % busy", percent(pct)))
+    let whose = if seen.elsewhere.is_some() { "database's processors" } else { "processors" };
+    seen.busy_pct.map_or_else(String::new, |pct| format!("; the {whose} are {} % busy", percent(pct)))
 }
 
 pub(super) fn commits(seen: &Seen<'_>, part: &Part, clear: bool) -> Named {

@@ -6,6 +6,7 @@ use dyno_record::now_rfc3339;
 
 use super::Conductor;
 use super::beat::{ANNOUNCED_NS, BEAT};
+use super::reading::FAR_EDGE;
 use crate::collector::{self, Collector};
 use crate::job::Outcome;
 use crate::looks::Look;
@@ -50,7 +51,7 @@ impl Conductor<'_> {
         // Counters that show at once what is done are read now, whoever is still in an operation.
         let (job, opening) = (self.job, self.opening);
         let now = |at: usize| (!opening || !job.targets[at].identity.counting.at_edges).then_some(0);
-        let taken = self.all_snapshots(threads, &now)?;
+        let taken = self.all_snapshots(threads, &now, FAR_EDGE)?;
         self.previous = (threads.with_overhead(taken.clone()), self.counted_until(threads, 0, origin_ns));
         self.measured.begin_at = taken.first().map_or_else(now_rfc3339, |taken| taken.at.clone());
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
@@ -75,7 +76,8 @@ impl Conductor<'_> {
         let due: Vec<usize> = (0..looks.len()).filter(|&at| looks[at].at(0) == Look::Before).collect();
         // A sample's transaction that ends just now may be counted before it is known.
         self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
-        let taken = self.all_snapshots(threads, &|at| due.contains(&at).then_some(0))?;
+        let far = self.far_patience();
+        let taken = self.all_snapshots(threads, &|at| due.contains(&at).then_some(0), far)?;
         self.watchers.iter().for_each(Watcher::resume_sampler);
         for at in due {
             self.measured.targets[at].vigil.see(&taken[at]);
@@ -143,7 +145,7 @@ impl Conductor<'_> {
             threads.listen(BEAT);
             self.beat();
         }
-        let taken = self.snapshots(Some(threads), &|_| Some(1));
+        let taken = self.snapshots(Some(threads), &|_| Some(1), Some(FAR_EDGE));
         collector.drain();
         if let Ok(taken) = taken.iter().cloned().collect::<Result<Vec<Taken>, _>>() {
             let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;

@@ -8,7 +8,7 @@ use super::Conductor;
 use super::beat::BEAT;
 use crate::job::Outcome;
 use crate::metrics;
-use crate::observe::Taken;
+use crate::observe::{Asked, Taken};
 use crate::threads::Threads;
 
 /// The longest wait for a snapshot. Reading takes milliseconds of processor time, but where sessions keep more server
@@ -17,6 +17,11 @@ use crate::threads::Threads;
 const SNAPSHOT_S_MAX: f64 = 30.0;
 /// The same once the user has asked to stop.
 const SNAPSHOT_STOPPED_S_MAX: f64 = 2.0;
+/// How long machines elsewhere may take to answer at an edge of the window, where nothing else waits for them.
+pub(super) const FAR_EDGE: Duration = Duration::from_secs(5);
+/// The same inside it: a part of the interval, and never longer than this.
+const FAR_SHARE: u32 = 4;
+const FAR_MAX: Duration = Duration::from_secs(2);
 /// How long counters may take to settle after the last session has gone, and the pause between two looks.
 const SETTLE_S: (f64, f64) = (5.0, 0.1);
 /// Looks one after the other in which nothing moved, after which the counters stand still.
@@ -24,16 +29,20 @@ const STILL: u32 = 3;
 
 impl Conductor<'_> {
     /// Reads all counters of all targets, or fails with the first that cannot be read. `edge_of` each target, whose snapshot
-    /// it is.
+    /// it is; machines elsewhere, which have `far` to answer, fail nothing.
     pub(super) fn all_snapshots(
         &mut self,
         threads: &mut Threads,
         edge_of: &dyn Fn(usize) -> Option<usize>,
+        far: Duration,
     ) -> Result<Vec<Taken>, Outcome> {
         let cancel = &self.job.cancel;
         let outcome =
             |reason| if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Failed(reason) };
-        self.snapshots(Some(threads), edge_of).into_iter().collect::<Result<_, _>>().map_err(outcome)
+        self.snapshots(Some(threads), edge_of, Some(far))
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .map_err(outcome)
     }
 
     /// Reads the counters of all targets at the same time, or says why that cannot be. Never waits longer than
@@ -42,8 +51,10 @@ impl Conductor<'_> {
         &mut self,
         mut threads: Option<&mut Threads>,
         edge_of: &dyn Fn(usize) -> Option<usize>,
+        far: Option<Duration>,
     ) -> Vec<Result<Taken, String>> {
-        self.watchers.iter().enumerate().for_each(|(at, watcher)| watcher.request(edge_of(at)));
+        let asked = |at| Asked { edge: edge_of(at), far };
+        self.watchers.iter().enumerate().for_each(|(at, watcher)| watcher.request(asked(at)));
         let mut until_s = self.now_s() + SNAPSHOT_S_MAX;
         let mut all = Vec::with_capacity(self.watchers.len());
         for at in 0..self.watchers.len() {
@@ -73,6 +84,11 @@ impl Conductor<'_> {
         all
     }
 
+    /// How long machines elsewhere may take to answer at the end of an interval.
+    pub(super) fn far_patience(&self) -> Duration {
+        (self.job.plan.observe.interval.0 / FAR_SHARE).min(FAR_MAX)
+    }
+
     /// Notes that time has passed as it should, or how long it did not.
     pub(super) fn beat(&mut self) {
         let Some(last_ns) = self.last_beat_ns else { return };
@@ -86,7 +102,7 @@ impl Conductor<'_> {
     /// after it has gone. Nothing of a target that cannot be read.
     pub(super) fn settle(&mut self, owed: &dyn Fn(usize, &Taken) -> bool) -> Vec<Option<Taken>> {
         let until_s = self.now_s() + SETTLE_S.0;
-        let mut last = self.snapshots(None, &|_| None);
+        let mut last = self.snapshots(None, &|_| None, None);
         let mut still_for = 0;
         loop {
             if last.iter().all(Result::is_err) {
@@ -96,7 +112,7 @@ impl Conductor<'_> {
             while self.now_s() < pause_until_s {
                 std::thread::park_timeout(Duration::from_secs_f64(SETTLE_S.1));
             }
-            let next = self.snapshots(None, &|_| None);
+            let next = self.snapshots(None, &|_| None, None);
             let still = |(last, next): (&Result<Taken, String>, &Result<Taken, String>)| match (last, next) {
                 (Ok(last), Ok(next)) => {
                     metrics::stands_still(&Counters::between(&last.database, &next.database))

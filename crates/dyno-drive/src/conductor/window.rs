@@ -59,7 +59,7 @@ impl Conductor<'_> {
                 return self.opened(threads);
             }
             self.wait_shown(threads, tick_ns, interval_ns);
-            let taken = self.all_snapshots(threads, &|_| None)?;
+            let taken = self.all_snapshots(threads, &|_| None, self.far_patience())?;
             for (target, taken) in self.measured.targets.iter_mut().zip(&taken) {
                 target.vigil.see(taken);
             }

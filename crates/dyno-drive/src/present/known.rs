@@ -140,8 +140,8 @@ impl Known {
         let mut figures = metrics::of_database(counters, &Cover::all(seconds));
         if self.same_host {
             let delta = HostDelta::between(&begin.host, &end.host, seconds);
-            metrics::of_host(&mut figures, &delta, 0.0, true);
-            figures.remove(CLIENT);
+            metrics::of_processors(&mut figures, Ok(&delta));
+            metrics::of_device(&mut figures, Ok(&delta));
         }
         if self.latest.count > 0 {
             let value = self.latest.active as f64 / self.latest.count as f64;
@@ -278,8 +278,6 @@ impl Known {
 
 /// Sessions at work, from samples.
 pub(super) const ACTIVE: &str = "average_active_sessions";
-/// What driving a load costs, where there is none.
-pub(super) const CLIENT: &str = "client_cpu_us_per_op";
 
 fn known_of(figures: Metrics) -> BTreeMap<String, f64> {
     figures.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()

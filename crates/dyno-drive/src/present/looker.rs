@@ -166,6 +166,6 @@ impl Eye {
         let own = self.observer.own_commits() + of_sampler;
         database.native.insert(OWN_COMMITS.to_owned(), own as f64);
         let (ended_ns, at, host) = then.unwrap_or_else(|| (clock.now_ns(), now_rfc3339(), host.snapshot()));
-        Ok(Taken { database, host, began_ns, ended_ns, at, overhead: 0 })
+        Ok(Taken { database, host, far: None, began_ns, ended_ns, at, overhead: 0 })
     }
 }

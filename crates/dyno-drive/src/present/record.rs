@@ -9,7 +9,7 @@ use dyno_record::{
 };
 
 use super::Present;
-use super::known::{CLIENT, Known};
+use super::known::Known;
 use crate::cover::Cover;
 use crate::metrics::{self, Metrics};
 
@@ -117,11 +117,15 @@ fn of_host(
         true => HostDelta::between(&known.first.host, &known.last.host, seconds),
         false => HostDelta::default(),
     };
-    metrics::of_host(figures, &delta, 0.0, present.identity.same_host);
-    figures.remove(CLIENT);
-    for name in metrics::cpu_names().chain(metrics::device_names()).filter(|name| *name != CLIENT) {
+    metrics::of_processors(figures, Ok(&delta));
+    metrics::of_device(figures, if present.identity.same_host { Ok(&delta) } else { Err("") });
+    for name in metrics::cpu_names().chain(metrics::device_names()).filter(|name| *name != metrics::CLIENT) {
         if !present.identity.same_host {
-            metrics::absent(figures, name, "the database runs on another host");
+            let why = match present.begun.plan.observe.hosts.is_empty() {
+                true => "the database runs on another host",
+                false => "the database runs on another host, where a watch does not look (observe.hosts)",
+            };
+            metrics::absent(figures, name, why);
         } else if known.gaps_all > 0
             && let (Some(dyno_record::Metric::Value { value, .. }), Some(spread)) =
                 (figures.get_mut(name), spreads.get(name))

@@ -128,6 +128,7 @@ impl Scene {
                     secondary: false,
                 },
                 host_paths: Vec::new(),
+                far: None,
                 reads_only: None,
                 instance: None,
                 book: None,

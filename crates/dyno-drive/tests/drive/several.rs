@@ -44,6 +44,7 @@ fn aim(target: &Arc<ScriptedTarget>) -> Aim {
             secondary: false,
         },
         host_paths: Vec::new(),
+        far: None,
         reads_only: None,
         instance: None,
         book: None,

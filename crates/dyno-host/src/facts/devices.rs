@@ -26,7 +26,8 @@ const FILES: [(&str, &str); 11] = [
 pub(super) fn mounts(places: &[Location]) -> BTreeMap<String, String> {
     let described = places.iter().filter_map(|place| {
         let mount = place.mount.as_ref()?;
-        Some((place.name.clone(), format!("{} {} {}", mount.source, mount.fstype, mount.options)))
+        let words = format!("{} {} {}", mount.source, mount.fstype, mount.options);
+        Some((place.name.clone(), words.trim_end().to_owned()))
     });
     described.collect()
 }

@@ -5,8 +5,11 @@ use dyno_record::Host;
 use super::map::FactMap;
 use crate::files::Root;
 
+/// Where a fetched tree has what `uname -m` says.
+pub(crate) const MACHINE: &str = "uname/machine";
+
 /// Settings worth knowing, as files below `/proc/sys`.
-const SYSCTLS: [&str; 33] = [
+pub(crate) const SYSCTLS: [&str; 33] = [
     "fs/aio-max-nr",
     "fs/aio-nr",
     "fs/file-max",
@@ -44,8 +47,13 @@ const SYSCTLS: [&str; 33] = [
 
 pub(super) fn add(root: &Root, host: &mut Host, facts: &mut FactMap) {
     host.name = root.text("proc/sys/kernel/hostname").unwrap_or_default();
+    let arch = match root.fetched() {
+        Some(_) => root.text(MACHINE).unwrap_or_default(),
+        None => std::env::consts::ARCH.to_owned(),
+    };
     host.kernel = match root.text("proc/sys/kernel/osrelease") {
-        Some(release) => format!("Linux {release} {}", std::env::consts::ARCH),
+        Some(release) => format!("Linux {release} {arch}").trim_end().to_owned(),
+        None if root.fetched().is_some() => String::new(),
         None => format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
     };
     host.os = ["etc/os-release", "usr/lib/os-release"]

@@ -14,6 +14,7 @@ use dyno_record::Host;
 
 use crate::files::Root;
 use crate::locate::Location;
+pub(crate) use kernel::{MACHINE, SYSCTLS};
 use map::FactMap;
 
 /// The facts of this machine. `paths` are the places that matter to the run, such as `("data", "/srv/pg")`: their
@@ -27,6 +28,11 @@ pub fn facts(paths: &[(&str, &Path)]) -> Host {
 
 fn of_root(root: &Root, paths: &[(&str, &Path)]) -> Host {
     let places: Vec<Location> = paths.iter().map(|(name, path)| Location::find(root, name, path)).collect();
+    of_places(root, &places)
+}
+
+/// The facts of the machine that `root` is of, whose places have been found.
+pub(crate) fn of_places(root: &Root, places: &[Location]) -> Host {
     let mut facts = FactMap::default();
     let mut host = Host::default();
     cpu::add(root, &mut host, &mut facts);
@@ -34,8 +40,8 @@ fn of_root(root: &Root, paths: &[(&str, &Path)]) -> Host {
     kernel::add(root, &mut host, &mut facts);
     cgroup::add(root, &mut facts);
     network::add(root, &mut facts);
-    devices::add(root, &places, &mut facts);
-    host.mounts = devices::mounts(&places);
+    devices::add(root, places, &mut facts);
+    host.mounts = devices::mounts(places);
     if !root.has("proc/stat") {
         facts.put("unavailable", Some("there is no /proc: facts and counters are read on Linux only"));
     }

@@ -1,7 +1,9 @@
 //! `/proc/stat` (proc_stat(5)) and `/proc/cpuinfo`.
 
+use serde::{Deserialize, Serialize};
+
 /// Time of all CPUs together since the boot, in clock ticks. Time of guests is part of `user` and `nice`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
     /// Programs.
     pub user: u64,
@@ -22,7 +24,7 @@ pub struct CpuTimes {
 }
 
 /// What `/proc/stat` says.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuStat {
     /// Time by kind.
     pub times: CpuTimes,

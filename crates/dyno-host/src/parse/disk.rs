@@ -1,10 +1,12 @@
 //! `/proc/diskstats` (the kernel's Documentation/admin-guide/iostats.rst).
 
+use serde::{Deserialize, Serialize};
+
 /// A sector in this file has always 512 bytes, whatever the device's own are.
 const SECTOR_BYTES: u64 = 512;
 
 /// What one block device has done since the boot.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCounters {
     /// Reads completed.
     pub reads: u64,

@@ -1,9 +1,9 @@
 //! `/proc/meminfo` and `/proc/vmstat`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The state of memory now, in bytes. What a kernel does not say is absent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// All of it.
     #[serde(skip)]
@@ -27,7 +27,7 @@ pub struct Memory {
 }
 
 /// Traffic of memory since the boot.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VmCounters {
     /// Bytes that came from block devices.
     pub page_in_bytes: Option<u64>,

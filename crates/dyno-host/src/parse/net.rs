@@ -1,7 +1,9 @@
 //! `/proc/net/dev` (proc_pid_net(5)).
 
+use serde::{Deserialize, Serialize};
+
 /// What one network interface has done since it came up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkCounters {
     /// Bytes received.
     pub rx_bytes: u64,

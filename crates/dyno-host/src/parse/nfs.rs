@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 /// Reads and writes of one NFS mount since it was mounted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NfsCounters {
     /// Read requests sent to the server.
     pub reads: u64,

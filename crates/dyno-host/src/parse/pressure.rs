@@ -1,7 +1,9 @@
 //! `/proc/pressure/*` (the kernel's Documentation/accounting/psi.rst).
 
+use serde::{Deserialize, Serialize};
+
 /// Time that was lost waiting for one resource since the boot, µs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pressure {
     /// While at least one thread waited.
     pub some_us: u64,

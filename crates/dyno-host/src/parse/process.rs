@@ -1,7 +1,9 @@
 //! `/proc/PID/stat`, `/proc/self/status` and `/proc/self/auxv`: this process.
 
+use serde::{Deserialize, Serialize};
+
 /// CPU time of this process since it started, in clock ticks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessTicks {
     pub(crate) user: u64,
     pub(crate) system: u64,

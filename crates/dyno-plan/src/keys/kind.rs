@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX};
 use super::value::{
-    Raw, Refused, read_block_size, read_command, read_file, read_name, read_option, read_phases, read_rate,
-    read_size, read_url, read_urls, read_variable, read_word, within,
+    Raw, Refused, read_block_size, read_command, read_file, read_hosts, read_name, read_option, read_phases,
+    read_rate, read_size, read_url, read_urls, read_variable, read_word, within,
 };
 use crate::engine::Engines;
+use crate::hosts::HostSpec;
 use crate::phases::Phase;
 use crate::plan::Plan;
 use crate::plan::field::{Field, listed};
@@ -87,6 +88,8 @@ pub enum Kind {
     Command(At<dyn Field<String>>),
     /// The name of a file.
     File(At<dyn Field<String>>),
+    /// Machines to look at, and how.
+    Hosts(At<Vec<HostSpec>>),
 }
 
 /// Seconds as a span, for the limits in the list of keys.
@@ -153,6 +156,7 @@ impl Kind {
             Self::Variable(at) => at.put(plan, read_variable(raw)?),
             Self::Command(at) => at.put(plan, read_command(raw, engines)?),
             Self::File(at) => at.put(plan, read_file(raw)?),
+            Self::Hosts(at) => *(at.write)(plan) = read_hosts(raw)?,
         }
         Ok(())
     }
@@ -181,6 +185,7 @@ impl Kind {
                 listed(&(at.read)(plan).iter().map(text).collect::<Vec<_>>())
             }
             Self::Variable(at) | Self::Command(at) | Self::File(at) | Self::Name(at) => at.text(plan),
+            Self::Hosts(at) => listed((at.read)(plan)),
         }
     }
 
@@ -204,6 +209,7 @@ impl Kind {
             Self::Names(..) => "list of names",
             Self::Options(..) => "list of options",
             Self::Rates(..) => "list of rates",
+            Self::Hosts(..) => "list of machines",
             Self::Variable(..) | Self::File(..) | Self::Command(..) => "text",
         }
     }
@@ -254,6 +260,7 @@ impl Kind {
             }
             Self::Variable(..) => "letters, digits and underscores, not a digit first".into(),
             Self::File(..) => "the path of a file".into(),
+            Self::Hosts(..) => format!("1 to 100 machines, each with its URL: {}", crate::hosts::FORMS),
             Self::Command(..) => "a command for `sh -c`, without a password".into(),
         }
     }
@@ -277,6 +284,9 @@ impl Kind {
                 "a list of `hold 1000/s 60s`, `ramp 0..1000/s 30s`, `steps 200/s..1000/s by 200/s each 10s`, `sine \
                  200/s..1000/s period 20s for 60s`, `csv FILE`",
             ),
+            Self::Hosts(..) => {
+                Some("a list (`[{ role = \"database\", url = \"ssh://db1\" }]`, or `[\"ssh://db1\"]`)")
+            }
             Self::Rate(..) => Some("a number per second (`0.5/s`, `5000/s`)"),
             _ => None,
         }
@@ -292,6 +302,7 @@ impl Kind {
                 | Self::File(..)
                 | Self::Folders(..)
                 | Self::Command(..)
+                | Self::Hosts(..)
         )
     }
 
@@ -306,6 +317,7 @@ impl Kind {
             | Self::Names(..)
             | Self::Options(..)
             | Self::Rates(..)
+            | Self::Hosts(..)
             | Self::Phases(..) => {
                 let one = |item: &str| Self::Url(at!(target)).toml(item);
                 format!("[{}]", text.split(", ").map(one).collect::<Vec<_>>().join(", "))

@@ -28,6 +28,15 @@ pub(super) const SECTION: Section = Section {
             .doc("Whose figures those of this machine are.")
             .example("driver")
             .for_servers(),
+        Key::new("observe.hosts", Kind::Hosts(at!(observe.hosts)))
+            .without("this one alone")
+            .doc("Machines of the databases that are looked at beside this one: their processors, memory, devices and network.")
+            .more("`ssh` needs nothing there but a login without a password; `node-exporter` reads Prometheus' node_exporter. \
+                   `target` is the number of a target in `target.urls`, `data` and `redo` are places there, where the database \
+                   names none or runs in a container. Of a database with a machine here, all figures of the host are that machine's, \
+                   and this one's stand beside them. See [hosts.md](hosts.md).")
+            .example("ssh://db1")
+            .for_servers(),
         Key::new("observe.awr", Kind::Word(&[], at!(observe.awr)))
             .words(&[
                 ("off", "none, and nothing of the Diagnostics Pack is touched"),

@@ -76,7 +76,9 @@ fn an_example_is_allowed_and_changes_its_key_only() {
         // One key is for one engine only.
         let target = match key.path {
             "workload.commit" | "observe.awr" => "oracle://u@h/s",
-            "target.observe_url" | "workload.protocol" | "observe.host" => "postgres://u@h/d",
+            "target.observe_url" | "workload.protocol" | "observe.host" | "observe.hosts" => {
+                "postgres://u@h/d"
+            }
             _ => "sqlite:dyno.db",
         };
         // And one for workloads of the user's own only.
@@ -160,6 +162,11 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("observe.interval", "100ms 1h", "99ms 61m 0s"),
         ("observe.waits", "0.1/s 1000/s off", "0.01/s 1001/s on"),
         ("observe.host", "auto driver", "database off"),
+        (
+            "observe.hosts",
+            "ssh://db1 ssh://a@b:22 node-exporter://db1 agent",
+            "db1 ssh://a:b@c http://db1 ssh://-x",
+        ),
         ("observe.awr", "off statspack awr", "auto"),
         ("hooks.before_run", "sync mysql_pwd=$X a://b:c", "password=x mysql_pwd='x' a://b:c@d"),
         ("hooks.after_run", "--password=$P", "--Password=P"),

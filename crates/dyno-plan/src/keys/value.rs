@@ -3,6 +3,7 @@
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX};
 use crate::engine::{Engines, or};
 use crate::error::PlanErrorKind;
+use crate::hosts::{self, HostError, HostSpec};
 use crate::phases::{Curve, PHASES_MAX, Phase};
 use crate::units::{Blocks, Bytes, Rate, Size};
 use crate::url::{TargetUrl, UrlError};
@@ -20,6 +21,8 @@ pub(crate) enum Raw<'a> {
     Flag(bool),
     /// A TOML list.
     List(&'a [toml::Spanned<toml::de::DeValue<'a>>]),
+    /// A TOML table.
+    Table(&'a toml::de::DeTable<'a>),
     /// A TOML value that no key takes, in words.
     Other(&'static str),
 }
@@ -56,7 +59,7 @@ impl<'a> Raw<'a> {
         let (digits, radix) = match self {
             Self::Integer(digits, radix) => (digits, radix),
             Self::Text(text) => (text.trim(), 10),
-            Self::Float(_) | Self::Flag(_) | Self::List(_) | Self::Other(_) => {
+            Self::Float(_) | Self::Flag(_) | Self::List(_) | Self::Table(_) | Self::Other(_) => {
                 let what = self.what();
                 return Err(Refused::new(PlanErrorKind::Type, format!("{what}, not a whole number")));
             }
@@ -87,6 +90,7 @@ impl<'a> Raw<'a> {
             Self::Float(_) => "a floating-point number",
             Self::Flag(_) => "true or false",
             Self::List(_) => "a list",
+            Self::Table(_) => "a table",
             Self::Other(what) => what,
         }
     }
@@ -101,7 +105,7 @@ impl<'a> Raw<'a> {
             DeValue::Boolean(flag) => Self::Flag(*flag),
             DeValue::Datetime(_) => Self::Other("a date or time"),
             DeValue::Array(values) => Self::List(values),
-            DeValue::Table(_) => Self::Other("a table"),
+            DeValue::Table(table) => Self::Table(table),
         }
     }
 
@@ -310,6 +314,47 @@ pub(super) fn read_phases(raw: Raw<'_>) -> Result<Vec<Phase>, Refused> {
         stages if stages > PHASES_MAX => Err(Refused::out_of_range()),
         _ => Ok(phases),
     }
+}
+
+/// Machines to look at, at least one; each a text, or a table with its words.
+pub(super) fn read_hosts(raw: Raw<'_>) -> Result<Vec<HostSpec>, Refused> {
+    let refused = |at: usize, error: HostError| Refused {
+        kind: if error.is_secret { PlanErrorKind::Secret } else { PlanErrorKind::Type },
+        problem: format!("number {} of the list: {}", at + 1, error.problem),
+        hint: Some(error.hint),
+    };
+    let mut specs: Vec<HostSpec> = Vec::new();
+    for (at, item) in raw.items()?.into_iter().enumerate() {
+        let spec = match item {
+            Raw::Table(table) => host_of_table(table),
+            item => item.text("a machine")?.parse(),
+        };
+        specs.push(spec.map_err(|error| refused(at, error))?);
+    }
+    match specs.len() {
+        0 => Err(Refused::new(PlanErrorKind::Range, "there is no machine")),
+        1..=TARGETS_MAX => Ok(specs),
+        _ => Err(Refused::out_of_range()),
+    }
+}
+
+fn host_of_table(table: &toml::de::DeTable<'_>) -> Result<HostSpec, HostError> {
+    let url = table.get("url").and_then(|url| url.get_ref().as_str());
+    let url = url.ok_or_else(|| HostError::new("it has no url", format!("write url = {}", hosts::FORMS)))?;
+    let mut spec = HostSpec::database(url.parse()?);
+    for (name, value) in table {
+        match Raw::of(value.get_ref()) {
+            Raw::Text(text) => spec.put(name.get_ref(), text)?,
+            Raw::Integer(digits, 10) if name.get_ref() == "target" => spec.put("target", digits)?,
+            _ => {
+                return Err(HostError::new(
+                    "one of its words is no text",
+                    "allowed: role, url, target, data, redo",
+                ));
+            }
+        }
+    }
+    Ok(spec)
 }
 
 pub(super) fn read_variable(raw: Raw<'_>) -> Result<String, Refused> {

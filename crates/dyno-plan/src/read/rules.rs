@@ -23,7 +23,7 @@ pub(super) struct Rule {
 }
 
 /// Every rule.
-pub(super) static RULES: [Rule; 35] = [
+pub(super) static RULES: [Rule; 36] = [
     Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| weights(plan) },
     Rule { paths: &["target.count", "target.urls"], broken: |plan, _| too_many_targets(plan) },
     Rule {
@@ -93,6 +93,7 @@ pub(super) static RULES: [Rule; 35] = [
     },
     Rule { paths: &["observe.awr", "target.url"], broken: awr_of_engine },
     Rule { paths: &["observe.host", "target.url"], broken: host_of_embedded },
+    Rule { paths: &["observe.hosts", "target.urls", "target.count", "target.url"], broken: hosts },
     Rule { paths: &["target.observe_url", "target.urls", "target.url"], broken: observed_elsewhere },
     Rule { paths: &["target.observe_url", "workload.drive"], broken: |plan, _| slices_through_pooler(plan) },
     Rule { paths: &["sweep.until"], broken: |plan, _| nothing_saturates(plan) },
@@ -434,6 +435,33 @@ fn host_of_embedded(plan: &Plan, engines: Engines) -> Option<(String, &'static s
         plan.observe.host == ObservedHost::Driver && !engine.is_server()
     })?;
     Some((format!("{} runs inside this program, so its host is this one", engine.product), "leave it out"))
+}
+
+/// A database has one machine here, and is there.
+fn hosts(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
+    let hosts = &plan.observe.hosts;
+    let targets = plan.target.all().len();
+    if let Some(engine) = engine_that(plan, engines, |engine| !hosts.is_empty() && !engine.is_server()) {
+        return Some((
+            format!("{} runs inside this program, so its host is this one", engine.product),
+            "leave it out",
+        ));
+    }
+    let beyond = hosts.iter().filter_map(|host| host.target).find(|target| *target as usize > targets);
+    if let Some(target) = beyond {
+        return Some((
+            format!("one of the machines is of target {target}, and there are {targets} targets"),
+            "number the targets from 1, in the order of target.urls",
+        ));
+    }
+    let twice = (0..targets).find(|place| hosts.iter().filter(|host| host.is_of(*place)).count() > 1)?;
+    Some((
+        format!(
+            "target {} has several machines, whose figures would be several answers to one question",
+            twice + 1
+        ),
+        "give each machine its target = NUMBER; of a cluster behind one URL, name its nodes as targets",
+    ))
 }
 
 /// A pooler stands in front of one database.

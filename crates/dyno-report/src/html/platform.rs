@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use dyno_analyze::number::bytes;
-use dyno_record::{Kind, RunRecord};
+use dyno_record::{Host, Kind, RunRecord};
 use maud::{Markup, html};
 
-use crate::facts::facts;
+use crate::facts::{facts, is_beside};
 use crate::grid::{Cell, Grid, Head};
 use crate::report::Report;
 use crate::role;
@@ -92,8 +92,21 @@ fn head(record: &RunRecord) -> Vec<(String, String)> {
             );
         }
     }
-    let host = record.host();
-    add("host", format!("{} ({})", host.name, role::words(record)).trim_start().to_owned());
+    let hosts = std::iter::once(record.host());
+    for host in hosts.chain(record.hosts.iter().filter(|host| is_beside(record, host))) {
+        of_host(record, host, &mut add);
+    }
+    let name = if record.kind == Kind::Import { "imported by dyno" } else { "dyno" };
+    add(name, record.dyno_version.clone());
+    list
+}
+
+/// One host of the run.
+fn of_host(record: &RunRecord, host: &Host, add: &mut dyn FnMut(&str, String)) {
+    add("host", format!("{} ({})", host.name, role::of(record, host)).trim_start().to_owned());
+    for (name, words) in host.observed.iter().flat_map(role::how) {
+        add(name, words);
+    }
     // Of a host from elsewhere little may be known.
     if host.cpus > 0 {
         add(
@@ -108,7 +121,4 @@ fn head(record: &RunRecord) -> Vec<(String, String)> {
     if system.len() > 2 {
         add("system", system.trim_end_matches(", ").to_owned());
     }
-    let name = if record.kind == Kind::Import { "imported by dyno" } else { "dyno" };
-    add(name, record.dyno_version.clone());
-    list
 }

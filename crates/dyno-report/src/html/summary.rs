@@ -81,7 +81,7 @@ fn platforms(record: &RunRecord) -> String {
     let mut words: Vec<String> =
         targets.map(|target| format!("{} {}", target.identity.product, target.identity.version)).collect();
     words.dedup();
-    let host = record.host();
+    let host = record.database_host().unwrap_or(record.host());
     if host.cpus > 0 {
         words.push(format!("{} × {}", host.cpus, host.cpu_model));
     }

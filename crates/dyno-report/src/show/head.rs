@@ -6,8 +6,9 @@ use dyno_record::{Class, Imported, Kind, OwnWorkload, Pipelined, RunRecord, Targ
 
 use super::lists::{more, pairs};
 use crate::answer::answer_text;
+use crate::facts::is_beside;
 use crate::number::{self, bytes, count, span_s, time_us};
-use crate::result::{Figures, ResultRow, figure_card, has_result, placement_words};
+use crate::result::{Figures, ResultRow, figure_card, has_result, host_words, placement_words};
 use crate::role;
 use crate::style::{Paint, Style};
 use crate::text::{clean, indent, truncate, wrap};
@@ -48,6 +49,9 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     if !host.name.is_empty() {
         let name = if record.kind == Kind::Run { "driven from" } else { "host" };
         list.push((name.into(), format!("{} ({})", host.name, role::words(record))));
+    }
+    for host in record.hosts.iter().filter(|host| is_beside(record, host)).take(LIST_MAX) {
+        list.push(("database on".into(), format!("{} ({})", host.name, role::of(record, host))));
     }
     if let Some(source) = &record.imported {
         let line = source.line.map_or_else(String::new, |line| format!(" line {line}"));
@@ -293,10 +297,13 @@ pub(super) fn result(record: &RunRecord, style: &Style) -> String {
         time_us(record.gate.skew_us_max),
         time_us(record.gate.connect_s * 1e6)
     );
+    if let Some(words) = host_words(record) {
+        measured.push_str(&format!("; {words}"));
+    }
     if let Some(placed) = placement_words(record) {
         measured.push_str(&format!("; {placed}"));
     }
-    for line in wrap(&measured, style.columns(), 2) {
+    for line in wrap(&measured, style.columns(), 4) {
         out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
     }
     out

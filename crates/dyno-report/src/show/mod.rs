@@ -81,6 +81,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("errors", platform::errors(record, inner)),
         ("settings", platform::settings(record, inner)),
         ("host", platform::host(record, inner)),
+        ("hosts of databases", platform::hosts_beside(record, inner)),
     ];
     let mut out = String::new();
     for (title, body) in sections {

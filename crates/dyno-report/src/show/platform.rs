@@ -1,8 +1,9 @@
 //! The platform: settings that differ from the defaults, the host's facts, and the errors met.
 
-use dyno_record::{Kind, RunRecord};
+use dyno_record::{Host, Kind, RunRecord};
 
 use super::lists::pairs;
+use crate::facts::is_beside;
 use crate::number::{bytes, count};
 use crate::role;
 use crate::style::Style;
@@ -11,6 +12,8 @@ use crate::style::Style;
 const SETTINGS_MAX: usize = 40;
 const FACTS_MAX: usize = 30;
 const ERRORS_MAX: usize = 10;
+/// Hosts beside the driving one that are shown.
+const LIST_MAX: usize = 8;
 
 /// What the source of imported figures tells of settings, default or not.
 fn told_settings(record: &RunRecord, style: &Style) -> String {
@@ -49,7 +52,16 @@ pub(super) fn settings(record: &RunRecord, style: &Style) -> String {
 
 /// The driving host.
 pub(super) fn host(record: &RunRecord, style: &Style) -> String {
-    let host = record.host();
+    one_host(record, record.host(), style)
+}
+
+/// Hosts of databases that were looked at from elsewhere, one after the other.
+pub(super) fn hosts_beside(record: &RunRecord, style: &Style) -> String {
+    let beside = record.hosts.iter().filter(|host| is_beside(record, host)).take(LIST_MAX);
+    beside.map(|host| one_host(record, host, style)).collect::<Vec<_>>().join("\n")
+}
+
+fn one_host(record: &RunRecord, host: &Host, style: &Style) -> String {
     let mut list = Vec::new();
     let mut push = |name: &str, value: String| {
         if !value.is_empty() {
@@ -57,7 +69,10 @@ pub(super) fn host(record: &RunRecord, style: &Style) -> String {
         }
     };
     push("name", host.name.clone());
-    push("figures speak of", role::words(record));
+    push("figures speak of", role::of(record, host));
+    for (name, words) in host.observed.iter().flat_map(role::how) {
+        push(name, words);
+    }
     push("system", [host.kernel.as_str(), host.os.as_str()].join(", ").trim_matches([',', ' ']).to_owned());
     if host.cpus > 0 {
         // A report of the host tells less than the host itself: what is 0 is not told.

@@ -32,6 +32,7 @@ mod faults_postgres;
 mod faults_signals;
 mod faults_terminal;
 mod grants;
+mod hosts;
 mod import_pgbench;
 mod import_slob;
 mod import_statements;

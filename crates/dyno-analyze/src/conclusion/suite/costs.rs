@@ -25,7 +25,7 @@ pub(super) fn costs(point: &Point, run: Option<&RunRecord>) -> BTreeMap<String, 
     put("redo_bytes", per_op("redo_bytes_per_s"));
     put("context_switches", per_op("context_switches_per_s"));
     // Of the database alone where that is known, else of all that was busy.
-    let cpus = run.map(|run| f64::from(run.host().cpus));
+    let cpus = run.map(|run| f64::from(run.database_host().unwrap_or(run.host()).cpus));
     let busy = point.get("cpu_busy_pct").zip(cpus).map(|(busy, cpus)| busy / 100.0 * cpus);
     let cpu_s = point.get("database_cpus").or(busy).filter(|cpu_s| *cpu_s > 0.0);
     put(

@@ -1,6 +1,6 @@
 //! What a test got out of its machine, as a share of what the machine gives without a database.
 
-use dyno_record::{Calibration, RawFigure, RawTest, Role, RunRecord};
+use dyno_record::{Calibration, RawFigure, RawTest, RunRecord};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl OfRaw {
 /// Of `calibrations`, the newest first, those of the machine and the device that data or redo of these runs was on, whichever the
 /// test is about.
 fn of_machine<'c>(test: RawTest, calibrations: &'c [RunRecord], runs: &[RunRecord]) -> Vec<&'c RunRecord> {
-    let host = runs.iter().flat_map(|run| &run.hosts).find(|host| host.roles.contains(&Role::Database));
+    let host = runs.iter().find_map(|run| run.database_host());
     let Some(host) = host else { return Vec::new() };
     let place = |name: &str| host.facts.get(name);
     let redo = match test {
@@ -178,7 +178,7 @@ fn coarse(seconds: f64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use dyno_record::{Host, Kind, Status};
+    use dyno_record::{Host, Kind, Role, Status};
 
     use super::*;
     use crate::fixture;

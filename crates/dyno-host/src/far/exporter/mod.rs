@@ -1,0 +1,142 @@
+//! A machine through Prometheus' node_exporter: its counters have other names and the same meaning, as both come from the kernel's
+//! files. What it does not tell is absent, and said.
+
+mod counters;
+mod described;
+mod text;
+
+use std::io::Read as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dyno_plan::HostUrl;
+
+use super::{Described, FarTime, Now, Place, Reading, Source, SourceError, SourceErrorKind};
+use crate::counted::Counted;
+use crate::files::Root;
+use crate::locate::Location;
+use crate::tree::Tree;
+use text::Samples;
+
+/// Bytes that an answer may have: ordinary ones have 60 KB, of machines with thousands of devices a few MB.
+const BYTES_MAX: u64 = 16 << 20;
+/// Devices and interfaces that are told apart at most.
+const NAMES_MAX: usize = 1_000;
+/// The port that node_exporter has by default.
+const PORT: u16 = 9_100;
+
+/// A machine that answers over HTTP.
+pub(super) struct Exporter {
+    /// What it is called in errors.
+    name: String,
+    url: String,
+    /// Keeps its connection between two answers, where the other side allows it.
+    agent: ureq::Agent,
+    now: Now,
+    root: Root,
+    counted: Counted,
+}
+
+impl Exporter {
+    pub(super) fn new(url: &HostUrl, now: &Now) -> Self {
+        let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
+        Self {
+            name: url.to_string(),
+            url: format!("http://{host}:{}/metrics", url.port.unwrap_or(PORT)),
+            agent: ureq::Agent::config_builder().max_redirects(0).proxy(None).build().into(),
+            now: Now::clone(now),
+            root: Root::Fetched(Arc::new(Tree::default())),
+            counted: Counted::new(&[], None, NAMES_MAX),
+        }
+    }
+
+    fn wrong(&self, kind: SourceErrorKind, words: &str) -> SourceError {
+        SourceError::new(kind, format!("{}: {words}", self.name))
+    }
+
+    /// One answer, and the moments around it.
+    fn scrape(&self, patience: Duration) -> Result<(Samples, Reading), SourceError> {
+        let request = self.agent.get(&self.url).header("Accept", "text/plain;version=0.0.4");
+        let within = Some(patience.max(Duration::from_millis(1)));
+        let asked_ns = (self.now)();
+        let answer = request.config().timeout_global(within).build().call();
+        let mut answer = answer.map_err(|error| self.failed(&error))?;
+        let mut bytes = Vec::new();
+        let read = answer.body_mut().as_reader().take(BYTES_MAX + 1).read_to_end(&mut bytes);
+        let answered_ns = (self.now)();
+        if let Err(error) = read {
+            let kind = match error.kind() {
+                std::io::ErrorKind::TimedOut => SourceErrorKind::Late,
+                _ => SourceErrorKind::Unreachable,
+            };
+            return Err(self.wrong(kind, &format!("its answer broke off: {error}")));
+        }
+        if bytes.len() as u64 > BYTES_MAX {
+            let words = format!("it sent more than {} MiB", BYTES_MAX >> 20);
+            return Err(self.wrong(SourceErrorKind::Nonsense, &words).hint(NOT_IT));
+        }
+        let samples = Samples::of(&String::from_utf8_lossy(&bytes));
+        if samples.value("node_time_seconds").is_none() && samples.value("node_boot_time_seconds").is_none() {
+            return Err(self
+                .wrong(SourceErrorKind::Nonsense, "what answers there is no node_exporter")
+                .hint(NOT_IT));
+        }
+        let far =
+            samples.value("node_time_seconds").filter(|time_s| (0.0..9e9).contains(time_s)).map(|time_s| {
+                // A number of this size has a quarter of a microsecond behind its point.
+                let ns = (time_s * 1e9) as u64;
+                FarTime { begin_ns: ns, end_ns: ns, resolution_ns: 1_000 }
+            });
+        // Its collectors read at the same time, each at a moment of its own.
+        Ok((samples, Reading { asked_ns, answered_ns, far, within_far: false, ..Reading::default() }))
+    }
+
+    fn failed(&self, error: &ureq::Error) -> SourceError {
+        let (kind, hint) = match error {
+            ureq::Error::Timeout(_) => (SourceErrorKind::Late, ""),
+            ureq::Error::StatusCode(_) => (SourceErrorKind::Nonsense, NOT_IT),
+            ureq::Error::HostNotFound => (SourceErrorKind::Unreachable, "check its name"),
+            _ => (
+                SourceErrorKind::Unreachable,
+                "check that node_exporter runs there, on which address and port, and that no firewall is between",
+            ),
+        };
+        self.wrong(kind, &error.to_string()).hint(hint)
+    }
+}
+
+const NOT_IT: &str = "name the address and port of Prometheus' node_exporter, 9100 by default";
+
+impl Source for Exporter {
+    fn describe(&mut self, places: &[Place], patience: Duration) -> Result<Described, SourceError> {
+        let (samples, _) = self.scrape(patience)?;
+        let (tree, mut missing) = described::tree(&samples, places);
+        self.root = Root::Fetched(Arc::new(tree));
+        let located: Vec<Location> =
+            places.iter().map(|(name, path)| Location::find(&self.root, name, path.as_ref())).collect();
+        self.counted = Counted::new(&located, Some(counters::TICKS_PER_S), NAMES_MAX);
+        let snapshot = counters::snapshot(&samples, &mut self.counted, &self.root);
+        missing.extend(described::missing(&snapshot));
+        let mut host = crate::facts::of_places(&self.root, &located);
+        described::complete(&mut host, &samples);
+        Ok(Described {
+            host,
+            missing,
+            boot: samples.value("node_boot_time_seconds").map(|s| format!("{s:.0}")),
+        })
+    }
+
+    fn clock(&mut self, patience: Duration) -> Result<Reading, SourceError> {
+        Ok(self.scrape(patience)?.1)
+    }
+
+    fn read(&mut self, patience: Duration) -> Result<Reading, SourceError> {
+        let until = Instant::now() + patience;
+        let (samples, reading) = self.scrape(until.saturating_duration_since(Instant::now()))?;
+        let snapshot = counters::snapshot(&samples, &mut self.counted, &self.root);
+        Ok(Reading { snapshot, ..reading })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! A machine through OpenSSH's own client, with the user's configuration: nothing is installed there, and nobody is asked for a
+//! password. One connection is kept; on the far side a small loop of a shell answers each line with the files that it names.
+
+mod command;
+mod connection;
+mod fetched;
+mod why;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dyno_plan::HostUrl;
+
+use super::{Described, Now, Place, Reading, Source, SourceError, SourceErrorKind};
+use crate::counted::{Counted, FILES, Texts};
+use crate::files::Root;
+use crate::locate::Location;
+use crate::tree::Tree;
+use connection::{Answer, Connection};
+
+/// Bytes that an answer may have.
+const COUNTERS_BYTES_MAX: usize = 4 << 20;
+const FACTS_BYTES_MAX: usize = 16 << 20;
+/// Devices and interfaces that are told apart at most.
+const NAMES_MAX: usize = 1_000;
+/// What no other machine is asked for: its own processes are none of ours.
+const NOT_ASKED: [&str; 1] = ["proc/self/stat"];
+
+/// A machine behind a login.
+pub(super) struct Ssh {
+    connection: Connection,
+    root: Root,
+    counted: Counted,
+    /// The files of a snapshot, as the far side is asked for them.
+    files: String,
+}
+
+impl Ssh {
+    pub(super) fn open(url: &HostUrl, now: &Now) -> Result<Self, SourceError> {
+        Ok(Self::of(Connection::open(command::of(url), &url.to_string(), now)?))
+    }
+
+    fn of(connection: Connection) -> Self {
+        let root = Root::Fetched(Arc::new(Tree::default()));
+        let counted = Counted::new(&[], None, NAMES_MAX);
+        let files = files(&counted);
+        Self { connection, root, counted, files }
+    }
+}
+
+fn files(counted: &Counted) -> String {
+    let wanted =
+        |file: &&&str| !NOT_ASKED.contains(*file) && (counted.has_nfs() || **file != "proc/self/mountstats");
+    FILES.iter().filter(wanted).map(|file| format!("/{file}")).collect::<Vec<_>>().join(" ")
+}
+
+impl Source for Ssh {
+    fn describe(&mut self, places: &[Place], patience: Duration) -> Result<Described, SourceError> {
+        let until = Instant::now() + patience;
+        let left = || until.saturating_duration_since(Instant::now());
+        let mut tree = Tree::default();
+        let answer = self.connection.ask("files", &fetched::files(), FACTS_BYTES_MAX, left())?;
+        fetched::put_files(&mut tree, &answer.text);
+        let answer = self.connection.ask("links", fetched::LINKS, FACTS_BYTES_MAX, left())?;
+        fetched::put_links(&mut tree, &answer.text);
+        let answer = self.connection.ask("names", fetched::NAMES, FACTS_BYTES_MAX, left())?;
+        fetched::put_names(&mut tree, &answer.text);
+        let answer = self.connection.ask("system", "", COUNTERS_BYTES_MAX, left())?;
+        let ticks_per_s = fetched::put_system(&mut tree, &answer.text);
+        for (name, path) in places {
+            let answer = self.connection.ask("place", path, COUNTERS_BYTES_MAX, left())?;
+            if let Some(place) = fetched::place(path, &answer.text) {
+                tree.put_place(name, place);
+            }
+        }
+        let missing = fetched::missing(&tree, places, ticks_per_s);
+        if !tree.has("proc/stat") {
+            return Err(self
+                .connection
+                .wrong(SourceErrorKind::Unsupported, "there is no /proc on it")
+                .hint("counters are read on Linux; through node-exporter:// they come from elsewhere, too"));
+        }
+        self.root = Root::Fetched(Arc::new(tree));
+        let located: Vec<Location> =
+            places.iter().map(|(name, path)| Location::find(&self.root, name, path.as_ref())).collect();
+        self.counted = Counted::new(&located, ticks_per_s, NAMES_MAX);
+        self.files = files(&self.counted);
+        let host = crate::facts::of_places(&self.root, &located);
+        let boot = host.facts.get("boot_id").cloned();
+        Ok(Described { host, missing, boot })
+    }
+
+    fn clock(&mut self, patience: Duration) -> Result<Reading, SourceError> {
+        let answer = self.connection.ask("clock", "", COUNTERS_BYTES_MAX, patience)?;
+        Ok(reading(&answer))
+    }
+
+    fn read(&mut self, patience: Duration) -> Result<Reading, SourceError> {
+        let answer = self.connection.ask("files", &self.files, COUNTERS_BYTES_MAX, patience)?;
+        let mut texts = AnswerTexts(fetched::by_file(&answer.text));
+        let snapshot = self.counted.snapshot(&mut texts, &self.root);
+        if snapshot.cpu.is_none() && snapshot.devices.is_empty() && snapshot.memory.is_none() {
+            return Err(self
+                .connection
+                .wrong(SourceErrorKind::Nonsense, "it answers, but not with counters")
+                .hint("its /proc cannot be read by this user, or what logs in there is no shell"));
+        }
+        Ok(Reading { snapshot, ..reading(&answer) })
+    }
+}
+
+fn reading(answer: &Answer) -> Reading {
+    Reading {
+        asked_ns: answer.asked_ns,
+        answered_ns: answer.answered_ns,
+        far: answer.far,
+        within_far: true,
+        ..Reading::default()
+    }
+}
+
+/// The texts of one answer.
+struct AnswerTexts(BTreeMap<String, String>);
+
+impl Texts for AnswerTexts {
+    fn text(&mut self, file: &'static str) -> Option<&str> {
+        self.0.get(file).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! The loop of the far side under the shells of this machine, without a login; and far sides that mean harm.
+
+use std::process::Command;
+
+use super::*;
+
+fn now() -> Now {
+    let start = Instant::now();
+    Arc::new(move || start.elapsed().as_nanos() as u64)
+}
+
+/// A far side that is the command `words` in a shell.
+fn far(shell: &str, words: &str) -> Ssh {
+    let mut command = Command::new(shell);
+    command.args(["-c", words]);
+    Ssh::of(Connection::open(command, "ssh://db1", &now()).unwrap())
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_millis(200);
+
+#[test]
+fn the_far_side_tells_what_this_side_tells() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap().to_owned();
+    let here = crate::facts(&[("data", folder.path())]);
+    if here.facts.contains_key("unavailable") {
+        return eprintln!("skipped: there is no /proc");
+    }
+    for shell in ["sh", "bash"] {
+        let mut far = far(shell, &command::remote());
+        let there = far.describe(&[("data".into(), place.clone())], PATIENCE).unwrap();
+        assert_eq!((&there.host.name, &there.host.kernel), (&here.name, &here.kernel));
+        assert_eq!((there.host.cpus, &there.host.mounts), (here.cpus, &here.mounts), "{shell}");
+        assert_eq!(there.boot.as_ref(), here.facts.get("boot_id"));
+        // What is of a process is this one's, and what moves has moved.
+        let moves = |name: &str| {
+            name.starts_with("cgroup") || name.starts_with("huge_pages") || name == "sysctl.fs.aio-nr"
+        };
+        for (name, value) in here.facts.iter().filter(|(name, _)| !moves(name)) {
+            assert_eq!(there.host.facts.get(name), Some(value), "{name}");
+        }
+        let mut observer = crate::HostObserver::new(&[("data", folder.path())]);
+        let before = observer.snapshot();
+        let reading = far.read(PATIENCE).unwrap();
+        let after = observer.snapshot();
+        let user = |snapshot: &crate::HostSnapshot| snapshot.cpu.unwrap().times.user;
+        assert!(user(&before) <= user(&reading.snapshot) && user(&reading.snapshot) <= user(&after));
+        for (device, counters) in &before.devices {
+            let (far, after) = (&reading.snapshot.devices[device], &after.devices[device]);
+            assert!(counters.reads <= far.reads && far.reads <= after.reads, "{device}");
+        }
+        assert_eq!(
+            before.devices.keys().collect::<Vec<_>>(),
+            reading.snapshot.devices.keys().collect::<Vec<_>>()
+        );
+        assert_eq!(before.fixed, reading.snapshot.fixed, "places, their devices, and ticks");
+        let far_time = reading.far.unwrap();
+        assert!(far_time.resolution_ns == 0 && far_time.begin_ns <= far_time.end_ns);
+        assert!(reading.asked_ns < reading.answered_ns);
+    }
+}
+
+#[test]
+fn a_place_that_is_not_there_has_no_device() {
+    let mut far = far("sh", &command::remote());
+    let there = far.describe(&[("data".into(), "/no/such \"place\" $(touch x)".into())], PATIENCE).unwrap();
+    let (name, why) = &there.missing[0];
+    assert!(name == "place.data" && why.contains("there is no /no/such \"place\" $(touch x) on it"), "{why}");
+    assert!(there.host.mounts.is_empty() && !there.host.facts.contains_key("place.data.device"));
+}
+
+#[test]
+fn a_far_side_that_sends_without_end_is_left() {
+    let mut far = far("sh", "exec yes 0123456789012345678901234567890123456789");
+    let error = far.read(PATIENCE).unwrap_err();
+    assert_eq!(error.kind, SourceErrorKind::Nonsense, "{error}");
+    assert!(error.to_string().contains("more than 4 MiB"), "{error}");
+    assert_eq!(far.read(PATIENCE).unwrap_err(), error, "it is asked no more");
+}
+
+#[test]
+fn a_far_side_that_answers_wrongly_is_left() {
+    // It knows the mark, and says nothing between.
+    let mut mute = far("sh", "while read -r m o; do echo \"$m begin\"; echo; echo; echo \"$m end\"; done");
+    assert_eq!(mute.read(PATIENCE).unwrap_err().kind, SourceErrorKind::Nonsense);
+    let mut wild = far("sh", "while read -r m o; do echo \"$m end\"; done");
+    assert_eq!(wild.read(PATIENCE).unwrap_err().kind, SourceErrorKind::Nonsense);
+    let mut ended = far("sh", "echo this account is closed; exit 1");
+    let error = ended.read(PATIENCE).unwrap_err();
+    assert!(
+        error.kind == SourceErrorKind::Denied && error.message.contains("this account is closed"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_late_answer_is_not_the_next_ones() {
+    // The first answer comes when the second question is there.
+    let slow = "read -r m o p; read -r n q r; for k in \"$m\" \"$n\"; do echo \"$k begin\"; echo 1.000000000; \
+                echo \"/proc/meminfo:MemTotal: 1 kB\"; echo 1.000000000; echo \"$k end\"; done; sleep 60";
+    let mut far = far("sh", slow);
+    let error = far.read(SHORT).unwrap_err();
+    assert!(error.kind == SourceErrorKind::Late && !error.is_final(), "{error}");
+    // While it owes an answer it is asked nothing.
+    assert_eq!(far.read(SHORT).unwrap_err().kind, SourceErrorKind::Late);
+}
+
+#[test]
+fn an_answer_that_comes_late_is_dropped_and_the_next_one_counts() {
+    let slow = "while read -r m o p; do sleep 0.4; echo \"$m begin\"; echo 1.000000000; echo \"/proc/meminfo:MemTotal: 1 kB\"; \
+                echo 1.000000000; echo \"$m end\"; done";
+    let mut far = far("sh", slow);
+    assert_eq!(far.read(SHORT).unwrap_err().kind, SourceErrorKind::Late);
+    let reading = far.read(PATIENCE).unwrap();
+    assert_eq!(reading.snapshot.memory.unwrap().total_bytes, Some(1_024));
+    assert!(
+        reading.answered_ns - reading.asked_ns >= 390_000_000,
+        "it is its own answer, and not the one before"
+    );
+}

@@ -1,0 +1,123 @@
+//! What is said when a connection fails: OpenSSH's words, and the way out.
+
+use crate::far::{SourceError, SourceErrorKind as Kind};
+
+/// Characters of somebody else's words that an error repeats.
+const WORDS_MAX: usize = 300;
+
+/// Words of OpenSSH's client (of its sources `sshconnect.c`, `sshconnect2.c`, `readconf.c`), what they mean, and the way out.
+const KNOWN: [(&str, Kind, &str); 12] = [
+    ("REMOTE HOST IDENTIFICATION HAS CHANGED", Kind::Unproven, CHANGED),
+    ("Host key verification failed", Kind::Unproven, UNKNOWN),
+    ("host key is known for", Kind::Unproven, UNKNOWN),
+    ("Permission denied", Kind::Denied, KEY),
+    ("Too many authentication failures", Kind::Denied, KEY),
+    (
+        "Could not resolve hostname",
+        Kind::Unreachable,
+        "check its name, or give it a Host in your configuration of ssh",
+    ),
+    ("Connection refused", Kind::Unreachable, "check that sshd runs there, and on which port"),
+    ("timed out", Kind::Unreachable, NETWORK),
+    ("No route to host", Kind::Unreachable, NETWORK),
+    ("Network is unreachable", Kind::Unreachable, NETWORK),
+    ("Bad configuration option", Kind::Unsupported, "mend your configuration of ssh"),
+    ("Bad owner or permissions", Kind::Unsupported, "mend your configuration of ssh"),
+];
+
+const KEY: &str = "nobody is asked for a password here: give the machine your key (ssh-copy-id), let ssh-agent hold it, or name it as \
+                   IdentityFile in your configuration of ssh, until `ssh -o BatchMode=yes HOST true` says nothing";
+const UNKNOWN: &str = "log in by hand once, and accept its key if its fingerprint is the right one";
+const CHANGED: &str =
+    "find out why its key is another one than before; then take the old one out by `ssh-keygen -R HOST`";
+const NETWORK: &str = "check its address, the route and the firewall";
+
+/// Bytes as text without what would act on a terminal.
+pub(super) fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let shown =
+        |c: char| if dyno_plan::terminal::acts(c) && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
+    text.chars().map(shown).collect()
+}
+
+/// One line of somebody else's words, not too long.
+fn line(text: &str) -> String {
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    line.chars().take(WORDS_MAX).collect()
+}
+
+pub(super) fn not_started(name: &str, error: &std::io::Error) -> SourceError {
+    let words = format!("{name}: the program ssh cannot be started: {error}");
+    SourceError::new(Kind::Unsupported, words)
+        .hint("install OpenSSH's client (Debian: openssh-client), or set PATH")
+}
+
+pub(super) fn late(name: &str, answered_once: bool) -> SourceError {
+    let words = match answered_once {
+        true => "it did not answer in time",
+        false => "it has not let us in within the time that there is for it",
+    };
+    let hint = if answered_once { "" } else { NETWORK };
+    SourceError::new(Kind::Late, format!("{name}: {words}")).hint(hint)
+}
+
+/// The connection is closed: the client has `said` why, or the far side has `printed` something instead of an answer.
+pub(super) fn gone(name: &str, said: &str, printed: &str, answered_once: bool) -> SourceError {
+    let known = KNOWN.iter().find(|(words, ..)| said.contains(words));
+    if let (Some((words, kind, hint)), false) = (known, answered_once) {
+        let its = said.lines().map(str::trim).find(|line| line.contains(words)).unwrap_or_default();
+        let its: String = its.trim_matches(['@', ' ']).chars().take(WORDS_MAX).collect();
+        return SourceError::new(*kind, format!("{name}: {its}")).hint(*hint);
+    }
+    let words = [line(said), line(printed)].into_iter().find(|words| !words.is_empty());
+    let words = words.map_or_else(|| "nothing was said".to_owned(), |words| format!("it said: {words}"));
+    match answered_once {
+        true => SourceError::new(Kind::Lost, format!("{name}: the connection was lost ({words})"))
+            .hint("look at sshd's log there, and at the network between"),
+        false => SourceError::new(Kind::Denied, format!("{name}: the login ended before it answered ({words})"))
+            .hint("`ssh HOST sh -c true` has to work: the user needs a login shell, and no command that is forced on the key"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ssh_says_has_a_way_out() {
+        for (said, kind) in [
+            ("dba@db1: Permission denied (publickey,password).\r\n", Kind::Denied),
+            (
+                "No ED25519 host key is known for db1 and you have requested strict checking.\nHost key verification failed.\n",
+                Kind::Unproven,
+            ),
+            (
+                "@@@\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n@@@\nHost key verification failed.",
+                Kind::Unproven,
+            ),
+            ("ssh: Could not resolve hostname db1: Name or service not known", Kind::Unreachable),
+            ("ssh: connect to host db1 port 22: Connection refused", Kind::Unreachable),
+            ("ssh: connect to host db1 port 22: Connection timed out", Kind::Unreachable),
+            ("This account is currently not available.", Kind::Denied),
+        ] {
+            let error = gone("ssh://db1", said, "", false);
+            assert_eq!(error.kind, kind, "{said}");
+            assert!(!error.hint.is_empty() && error.message.starts_with("ssh://db1: "), "{error:?}");
+        }
+        let changed = gone(
+            "ssh://db1",
+            "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.",
+            "",
+            false,
+        );
+        assert!(changed.hint.contains("ssh-keygen -R") && !changed.message.contains('@'), "{changed:?}");
+        let lost = gone("ssh://db1", "Connection to db1 closed by remote host.", "", true);
+        assert!(lost.kind == Kind::Lost && lost.message.contains("closed by remote host"), "{lost}");
+    }
+
+    #[test]
+    fn somebody_elses_words_do_not_act_on_a_terminal() {
+        let error = gone("ssh://db1", &plain(b"\x1b[2J\x07gone\xff"), "", true);
+        assert!(!error.message.chars().any(char::is_control), "{error:?}");
+    }
+}

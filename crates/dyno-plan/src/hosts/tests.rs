@@ -1,0 +1,81 @@
+//! How machines are written.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn url(text: &str) -> Result<HostUrl, HostError> {
+    text.parse()
+}
+
+#[test]
+fn urls_name_a_way_and_a_machine() {
+    let ssh = url("ssh://dba@db1.example:2222").unwrap();
+    assert_eq!((ssh.scheme, ssh.user.as_deref(), ssh.port), (HostScheme::Ssh, Some("dba"), Some(2_222)));
+    assert_eq!(url("ssh://db_1/").unwrap().host, "db_1");
+    let address = url("node-exporter://[fe80::1%25eth0]:9100").unwrap();
+    assert_eq!((address.host.as_str(), address.port), ("fe80::1%eth0", Some(9_100)));
+    assert_eq!(url("agent").unwrap().scheme, HostScheme::Agent);
+}
+
+#[test]
+fn what_is_no_machine_is_refused_and_not_repeated() {
+    for wrong in [
+        "db1",
+        "http://db1",
+        "ssh://",
+        "ssh://-oProxyCommand=x",
+        "ssh://-x@db1",
+        "ssh://db1:0",
+        "ssh://db1:x",
+        "ssh://db1/x",
+        "ssh://a b",
+        "ssh://::1",
+        "ssh://[::1]22",
+        "agent://x",
+        "node-exporter://me@db1",
+    ] {
+        let error = url(wrong).unwrap_err();
+        assert!(!error.to_string().contains("db1") && !error.hint.is_empty(), "{wrong}: {error}");
+    }
+    let secret = url("ssh://me:geheim@db1").unwrap_err();
+    assert!(secret.is_secret && !secret.to_string().contains("geheim"));
+}
+
+#[test]
+fn a_machine_is_read_from_words() {
+    let spec: HostSpec = "database ssh://db1 target=2 data=/srv/my%20data".parse().unwrap();
+    assert_eq!((spec.target, spec.data.as_deref()), (Some(2), Some("/srv/my data")));
+    assert!(spec.is_of(1) && !spec.is_of(0));
+    assert!("ssh://db1".parse::<HostSpec>().unwrap().is_of(7));
+    for wrong in [
+        "database",
+        "driver ssh://db1",
+        "ssh://a ssh://b",
+        "ssh://a target=0",
+        "ssh://a data=x",
+        "ssh://a x=y",
+    ] {
+        assert!(wrong.parse::<HostSpec>().is_err(), "{wrong}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_shown_reads_back(
+        user in proptest::option::of("[a-z_][a-z0-9._-]{0,9}"),
+        host in "[a-z0-9][a-z0-9._-]{0,12}|[0-9a-f]{1,4}::[0-9a-f]{1,4}",
+        port in proptest::option::of(1u16..),
+        target in proptest::option::of(1u32..=100),
+        data in proptest::option::of("/[^\\x00\\r\\n]{0,20}"),
+    ) {
+        let url = HostUrl { scheme: HostScheme::Ssh, user, host, port };
+        let spec = HostSpec { target, data, ..HostSpec::database(url) };
+        prop_assert_eq!(spec.to_string().parse::<HostSpec>(), Ok(spec));
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,60}") {
+        let _ = text.parse::<HostSpec>();
+    }
+}

@@ -1,0 +1,245 @@
+//! The database's machine looked at through a real sshd and a real node_exporter on this one: what they tell has to be what this
+//! machine tells of itself; and what becomes of a run whose machine does not let us in, lies, is set or goes away.
+
+use std::path::{Path, PathBuf};
+
+use dyno_testbed::{NodeExporter, Postgres, Sshd};
+use serde_json::Value;
+
+use crate::common::{Desk, Running, assert_fits_schema, check};
+
+/// A server with some data, and a desk that reaches machines through `sshd`.
+struct Scene {
+    desk: Desk,
+    server: Postgres,
+    sshd: Sshd,
+}
+
+const RUN: [&str; 10] = [
+    "--set",
+    "run.time=3s",
+    "--set",
+    "run.warmup=100ms",
+    "--set",
+    "observe.interval=500ms",
+    "--set",
+    "workload.update_pct=30",
+    "--set",
+    "workload.rate=300/s",
+];
+
+impl Scene {
+    fn new(forced: &[(&str, &str)]) -> Option<Self> {
+        let version = Postgres::available().into_iter().next()?;
+        let sshd = Sshd::start(forced)?;
+        let scene = Self { desk: Desk::new(), server: Postgres::start(&version, &[]), sshd };
+        let said =
+            scene.desk.dyno(&["load", "--target", &scene.server.url(), "--set", "data.scale=500 blocks"]);
+        assert_eq!(said.code, 0, "{said:#?}");
+        Some(scene)
+    }
+
+    fn args<'a>(&'a self, command: &'a str, url: &'a str, hosts: &'a str) -> Vec<&'a str> {
+        vec![command, "--target", url, "--set", "data.scale=500 blocks", "--set", hosts]
+    }
+
+    /// The record of a run whose machine is `hosts`, and its exit code.
+    fn run(&self, hosts: &str) -> (i32, Value) {
+        let (url, hosts) = (self.server.url(), format!("observe.hosts={hosts}"));
+        let mut command =
+            self.desk.command(&[&self.args("run", &url, &hosts)[..], &RUN, &["--json"]].concat());
+        let output = command.env("PATH", self.sshd.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let record = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+        (output.status.code().unwrap(), record)
+    }
+
+    /// Starts a run that lasts for minutes.
+    fn start(&self, hosts: &str) -> Running {
+        let (url, hosts) = (self.server.url(), format!("observe.hosts={hosts}"));
+        let long = ["--set", "run.time=5m", "--json", "--verbose"];
+        let mut command = self.desk.command(&[&self.args("run", &url, &hosts)[..], &RUN, &long].concat());
+        command.env("PATH", self.sshd.path());
+        Running::of(command)
+    }
+
+    /// What a command says that cannot go on.
+    fn refused(&self, hosts: &str) -> (i32, String) {
+        let (url, hosts) = (self.server.url(), format!("observe.hosts={hosts}"));
+        let mut command = self.desk.command(&[&self.args("run", &url, &hosts)[..], &RUN].concat());
+        let output = command.env("PATH", self.sshd.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).replace("\n", " ");
+        (output.status.code().unwrap(), said.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// That the second machine of a record tells what the first does, within the time between the two readings.
+fn assert_tells_the_same(record: &Value) {
+    assert_fits_schema(record);
+    let (here, there) = (&record["hosts"][0], &record["hosts"][1]);
+    assert_eq!(
+        (&here["roles"], &there["roles"]),
+        (&serde_json::json!(["driver"]), &serde_json::json!(["database"]))
+    );
+    assert_eq!((&here["name"], &here["cpus"]), (&there["name"], &there["cpus"]));
+    let observed = &there["observed"];
+    assert_eq!((&observed["is_driver"], &observed["targets"]), (&Value::Bool(true), &serde_json::json!([1])));
+    let edge = |name: &str| {
+        let reading = &observed[name];
+        number(&reading["after_s"]).abs() + number(&reading["bound_s"])
+    };
+    // Of the begin and of the end: no processor works for longer than time passes, and ticks are cut.
+    let blur_s = edge("begin") + edge("end");
+    let most_s = number(&here["cpus"]) * (blur_s + 0.1);
+    let (mine, its) = (&here["counters"], &there["counters"]);
+    for name in ["cpu.user_s", "cpu.system_s"] {
+        let apart_s = (number(&mine[name]) - number(&its[name])).abs();
+        assert!(apart_s <= most_s, "{name}: {apart_s} s apart, {most_s} are possible: {record:#}");
+    }
+    let device = record["hosts"][1]["facts"]["place.data.device"].as_str();
+    assert_eq!(here["facts"]["place.data.device"].as_str(), device);
+    if let Some(device) = device {
+        let written = |of: &Value| number(&of[&format!("device.{device}.write_bytes")]);
+        assert!(
+            written(its) > 0.0 && written(its) < 2.0 * written(mine) && written(mine) < 2.0 * written(its),
+            "{record:#}"
+        );
+        let rate = number(&record["metrics"]["device_writes_per_s"]["value"]);
+        assert_eq!(
+            rate,
+            number(&its[&format!("device.{device}.writes_per_s")]),
+            "the run's figure is the database's host's"
+        );
+    }
+    assert_eq!(record["metrics"]["cpu_busy_pct"]["value"], its["cpu.busy_pct"]);
+    assert!(its.get("process.cpu_s").is_none() && mine.get("process.cpu_s").is_some());
+    let points = record["series"]["points"].as_array().unwrap();
+    assert!(points.iter().any(|point| point["metrics"]["cpu_busy_pct"].is_number()), "{record:#}");
+    let readings = check(record, "host_readings");
+    assert_ne!(readings["status"], "skip", "{readings}");
+}
+
+#[test]
+fn a_machine_behind_sshd_or_node_exporter_tells_what_it_tells_of_itself() {
+    let Some(scene) = Scene::new(&[]) else { return };
+    let (code, record) = scene.run("ssh://db1");
+    assert_eq!(code, 0, "{record:#}");
+    assert_tells_the_same(&record);
+    let clock = &record["hosts"][1]["observed"]["clock"];
+    assert!(number(&clock["ahead_s"]).abs() <= number(&clock["bound_s"]) + 0.05, "it is one clock: {clock}");
+    assert_eq!(record["hosts"][1]["facts"]["boot_id"], record["hosts"][0]["facts"]["boot_id"]);
+
+    let url = scene.server.url();
+    let mut command = scene.desk.command(&scene.args("check", &url, "observe.hosts=ssh://db1"));
+    let said = command.env("PATH", scene.sshd.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(said.contains("ssh://db1") && said.contains("answers in"), "{said}");
+
+    let Some(exporter) = NodeExporter::start(&["--no-collector.pressure"]) else { return };
+    let (code, record) = scene.run(&exporter.url());
+    assert_eq!(code, 0, "{record:#}");
+    assert_tells_the_same(&record);
+    let missing = record["hosts"][1]["observed"]["missing"].as_object().unwrap();
+    assert!(missing["pressure"].as_str().unwrap().contains("collector pressure"), "{missing:?}");
+    assert!(
+        !record["hosts"][1]["counters"].as_object().unwrap().keys().any(|name| name.starts_with("pressure"))
+    );
+}
+
+#[test]
+fn a_machine_that_does_not_let_us_in_is_said_with_the_way_out() {
+    let wild = [
+        ("flood", "yes 0123456789012345678901234567890123456789"),
+        ("closing", "echo closed for today; exit 1"),
+    ];
+    let Some(scene) = Scene::new(&wild) else { return };
+    for (host, words, way_out) in [
+        ("locked", "Permission denied", "nobody is asked for a password here"),
+        ("stranger", "Host key verification failed", "log in by hand once"),
+        ("closed", "Connection refused", "check that sshd runs there"),
+        ("flood", "it sent more than", "command that is forced on this key"),
+        ("closing", "closed for today", "needs a login shell"),
+    ] {
+        let (code, said) = scene.refused(&format!("ssh://{host}"));
+        assert!(code == 3 && said.contains(words) && said.contains(way_out), "{host}: {code}: {said}");
+    }
+    let (code, said) = scene.refused("node-exporter://127.0.0.1:1");
+    assert!(code == 3 && said.contains("check that node_exporter runs there"), "{said}");
+    let (code, runs) = scene.desk.json(&["list"]);
+    assert_eq!((code, runs.as_array().map(Vec::len)), (0, Some(0)), "nothing was begun: {runs}");
+}
+
+/// The library that gives a program another clock.
+fn faketime() -> Option<PathBuf> {
+    let dirs = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
+    let found = dirs.map(|dir| dir.join("faketime/libfaketime.so.1")).find(|path| path.exists());
+    if found.is_none() {
+        dyno_testbed::skip("a machine whose clock is set", "libfaketime is not installed");
+    }
+    found
+}
+
+fn faked(library: &Path, file: &Path) -> String {
+    format!(
+        "LD_PRELOAD={} FAKETIME_NO_CACHE=1 FAKETIME_TIMESTAMP_FILE={} exec sh -c \"$SSH_ORIGINAL_COMMAND\"",
+        library.display(),
+        file.display()
+    )
+}
+
+#[test]
+fn a_machine_whose_clock_is_set_and_that_goes_away_ends_in_a_stored_run() {
+    let Some(library) = faketime() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("clock");
+    std::fs::write(&file, "+1h\n").unwrap();
+    let command = faked(&library, &file);
+    let Some(scene) = Scene::new(&[("faked", &command)]) else { return };
+    let mut run = scene.start("ssh://faked");
+    run.until("ops/s");
+    std::fs::write(&file, "+3h\n").unwrap();
+    let intervals = run.heard.matches("ops/s").count();
+    while run.heard.matches("ops/s").count() < intervals + 4 {
+        run.line().unwrap();
+    }
+    scene.sshd.cut();
+    let intervals = run.heard.matches("ops/s").count();
+    while run.heard.matches("ops/s").count() < intervals + 3 {
+        run.line().unwrap();
+    }
+    run.signal("INT");
+    let said = run.end();
+    let record: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
+    let observed = &record["hosts"][1]["observed"];
+    let clock = &observed["clock"];
+    assert!((number(&clock["ahead_s"]) - 10_800.0).abs() < 60.0, "{observed:#}");
+    assert!(
+        number(&clock["steps"]) >= 1.0 && (number(&clock["step_s_max"]) - 7_200.0).abs() < 60.0,
+        "{observed:#}"
+    );
+    // The step moved no reading: intervals before the cut have figures, and none is that of hours.
+    let busy: Vec<Option<f64>> = record["series"]["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| point["metrics"]["cpu_busy_pct"].as_f64())
+        .collect();
+    assert!(
+        busy.iter().flatten().count() >= 2 && busy.iter().flatten().all(|pct| (0.0..=100.0).contains(pct)),
+        "{busy:?}"
+    );
+    assert!(observed["lost"].as_str().unwrap().contains("the connection was lost"), "{observed:#}");
+    let absent = &record["metrics"]["cpu_busy_pct"]["absent"];
+    assert!(absent.as_str().is_some_and(|why| why.contains("ssh://faked")), "{absent}");
+    assert!(
+        record["hosts"][0]["counters"]["cpu.busy_pct"].is_number(),
+        "what drove it is known all the same"
+    );
+    let readings = check(&record, "host_readings");
+    assert_eq!(readings["status"], "warn", "{readings}");
+    assert!(readings["detail"].as_str().unwrap().contains("ssh://faked"), "{readings}");
+}
