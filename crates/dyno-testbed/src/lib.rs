@@ -8,6 +8,7 @@
 //! - [`Postgres::available`] lists the versions of this machine, and says and counts which of [`WANTED_MAJORS`] are missing;
 //! - [`MySql`] is one MySQL or MariaDB server, [`MyVersion`] one set of its programs;
 //! - [`Galera`] is a cluster of MariaDB servers;
+//! - [`Nats`] is one NATS server;
 //! - [`skip`] and [`cannot`] are the ways for a test to say that it did not run: something could be installed, or nothing
 //!   helps on this machine.
 //!
@@ -20,6 +21,7 @@ mod command;
 mod galera;
 mod mysql;
 mod mysql_bins;
+mod nats;
 mod pgbouncer;
 mod postgres;
 mod prometheus;
@@ -31,6 +33,7 @@ pub use bins::{Version, WANTED_MAJORS};
 pub use galera::Galera;
 pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
+pub use nats::Nats;
 pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
 pub use prometheus::Prometheus;

@@ -3,8 +3,8 @@
 use super::facts::Facts;
 use super::finding::Verdict;
 use super::{
-    changes, churn, client, commits, counters, draws, expected, loaded, others, physical, processor, reads,
-    scans, time, updates, window, work,
+    changes, churn, client, commits, counters, draws, expected, fleet, loaded, others, physical, processor,
+    reads, scans, time, updates, window, work,
 };
 
 /// One check: its stable name and its function.
@@ -14,6 +14,7 @@ type Check = (&'static str, fn(&Facts<'_>) -> Verdict);
 pub(super) const CHECKS: &[Check] = &[
     ("operations", work::operations),
     ("sessions", window::sessions),
+    ("hosts", fleet::hosts),
     ("counters_epoch", counters::epoch),
     ("counters_monotone", counters::monotone),
     ("counters_known", counters::known),
@@ -66,8 +67,8 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Checks of the client, the machine and the whole run: of several targets they are made of the total alone.
-pub(super) const OF_THE_RUN: [&str; 7] =
-    ["window_length", "gate_skew", "stalls", "wall_clock", "open_loop", "client_cost", "processor"];
+pub(super) const OF_THE_RUN: [&str; 8] =
+    ["hosts", "window_length", "gate_skew", "stalls", "wall_clock", "open_loop", "client_cost", "processor"];
 
 /// Checks that hold for the total of several targets as for each of them; all others let one database speak.
 pub(super) const OF_BOTH: [&str; 9] = [

@@ -17,6 +17,7 @@ mod each_target;
 mod expected;
 mod facts;
 mod finding;
+mod fleet;
 mod loaded;
 mod others;
 mod physical;

@@ -31,6 +31,8 @@ mod faults_network;
 mod faults_postgres;
 mod faults_signals;
 mod faults_terminal;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod grants;
 mod import_pgbench;
 mod import_slob;
