@@ -34,6 +34,9 @@ pub trait Crew {
     /// How long before a moment they have to be told of it, ns.
     fn lead_ns(&self) -> u64;
 
+    /// Sessions connect from now on, where they do not yet: the counters before that are read.
+    fn connect(&mut self);
+
     /// Takes in what they report, for up to `patience` or until something has come.
     fn listen(&mut self, patience: Duration);
 
@@ -101,6 +104,9 @@ pub trait Crew {
     fn stuck(&self) -> Vec<Stuck>;
 }
 
+/// A crew, and where its sessions' intervals come from.
+pub type Mustered = (Box<dyn Crew>, Receiver<Box<Interval>>);
+
 /// Gets a crew together.
 pub trait Muster: Send + Sync {
     /// The clock of its runs.
@@ -109,9 +115,10 @@ pub trait Muster: Send + Sync {
     /// The record of a run is safe: nobody has to keep what it was made of.
     fn stored(&self, run_id: &str);
 
-    /// Has the sessions of `job` started: they connect, prepare and wait at the gate. Their intervals come by the channel.
+    /// Gets those together who do the sessions of `job`, which connect when [`Crew::connect`] says so. Their intervals come by the
+    /// channel.
     ///
     /// # Errors
     /// There is no crew.
-    fn start(&self, job: &Job<'_>) -> Result<(Box<dyn Crew>, Receiver<Box<Interval>>), TargetError>;
+    fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError>;
 }

@@ -15,6 +15,7 @@ mod cover;
 mod crew;
 mod descriptors;
 mod failures;
+mod fold;
 mod interval;
 mod intervals;
 mod job;
@@ -67,7 +68,7 @@ mod witness;
 mod worker;
 
 pub use complete::{Complete, Cumulative, Latencies, SoFar};
-pub use crew::{Crew, Muster, Size};
+pub use crew::{Crew, Muster, Mustered, Size};
 pub use descriptors::{raise_limit, too_few};
 pub use interval::Interval;
 pub use job::{Aim, Job};

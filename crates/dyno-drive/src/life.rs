@@ -28,6 +28,21 @@ impl Life {
         Self { ops: vec![0; classes], ..Self::default() }
     }
 
+    /// Adds the counts of another session.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (sum, ops) in self.ops.iter_mut().zip(&other.ops) {
+            *sum += ops;
+        }
+        for (sum, rows) in self.rows.iter_mut().zip(&other.rows) {
+            *sum += rows;
+        }
+        self.commits += other.commits;
+        self.transactions += other.transactions;
+        self.errors += other.errors;
+        self.verified = (self.verified.0 + other.verified.0, self.verified.1 + other.verified.1);
+        self.overhead_commits += other.overhead_commits;
+    }
+
     /// Counts an operation of `class` that had this effect, its commits apart.
     #[inline]
     pub(crate) fn count_op(&mut self, class: ClassId, effect: &Effect) {

@@ -151,7 +151,7 @@ impl Part {
     }
 
     /// What sessions did in intervals of which they have reported since this was last asked, one of each target and number.
-    pub fn intervals(&mut self) -> Vec<Box<Interval>> {
+    pub fn intervals(&mut self) -> Vec<Interval> {
         let mut all: BTreeMap<(u64, usize), Box<Interval>> = BTreeMap::new();
         while let Ok(mut interval) = self.feed.filled.try_recv() {
             let key = (interval.index, interval.target);
@@ -167,7 +167,7 @@ impl Part {
                 let _ = self.feed.empties[self.next_empty].send(interval);
             }
         }
-        all.into_values().collect()
+        all.into_values().map(|interval| *interval).collect()
     }
 
     /// Ends all sessions, as [`Crew::stop`] says; returns those that had to be broken off, and what their servers say of them.

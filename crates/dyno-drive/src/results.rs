@@ -4,7 +4,7 @@ use dyno_workload::Classes;
 use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
-use crate::session::SessionResult;
+use crate::session::{Many, SessionResult};
 use crate::thread_result::{HotCounts, PhaseResult, ThreadResult, Times};
 
 /// Kinds of errors of one session at most, from wherever its results come.
@@ -62,7 +62,8 @@ impl Results {
             let marks = session.marks.iter_mut().flat_map(|marks| [&mut marks.low, &mut marks.high]);
             let marked = marks.flatten().map(|mark| &mut mark.at_ns);
             let edges = moments.edge_ns.iter_mut().flatten();
-            for at_ns in moments.start_ns.iter_mut().chain(edges).chain(marked) {
+            let many = session.many.iter_mut().flat_map(|many| many.moments_mut());
+            for at_ns in moments.start_ns.iter_mut().chain(edges).chain(marked).chain(many) {
                 *at_ns = map(*at_ns);
             }
         }
@@ -70,8 +71,7 @@ impl Results {
 
     /// The first and the last moment at which sessions began their first operation.
     pub fn started_ns(&self) -> Option<(u64, u64)> {
-        let starts = || self.sessions.iter().filter_map(|session| session.moments.start_ns);
-        Some((starts().min()?, starts().max()?))
+        Many::of(&self.sessions.iter().collect::<Vec<_>>()).starts_ns
     }
 
     /// Operations in the window.
@@ -90,10 +90,22 @@ impl Results {
     pub fn check(&self, shape: &Shape, sessions: usize) -> Result<(), String> {
         let (targets, classes, parts) = (shape.targets, shape.classes.count(), shape.parts);
         let not = |is: bool, what: &str| if is { Err(what.to_owned()) } else { Ok(()) };
-        not(self.sessions.len() > sessions, "results of more sessions than it has")?;
+        let counted =
+            |session: &SessionResult| session.many.as_ref().map_or(1, |many| many.sessions as usize);
+        let there: usize = self.sessions.iter().map(counted).sum();
+        not(there > sessions || self.sessions.len() > sessions, "results of more sessions than it has")?;
         not(self.threads.len() > targets * (sessions + 1), "results of more threads than it has")?;
         for session in &self.sessions {
             not(session.target >= targets, "results of a target that there is not")?;
+            let is_apart = |many: &Many| {
+                let most = u32::try_from(sessions).unwrap_or(u32::MAX);
+                let counts = [many.started, many.spans.1, many.late[0], many.late[1]];
+                counts.iter().all(|count| *count <= most) && many.spans.0.is_finite()
+            };
+            not(
+                !session.many.as_ref().is_none_or(|many| is_apart(many)),
+                "counts of more sessions than it has",
+            )?;
             not(session.errors.len() > ERRORS_MAX, "more kinds of errors than a session can meet")?;
             let marked = session.marks.iter().flat_map(|marks| [&marks.low, &marks.high]).flatten();
             for life in marked.map(|mark| &mark.life).chain([&session.life]) {

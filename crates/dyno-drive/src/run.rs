@@ -57,18 +57,18 @@ fn measure(job: &Job<'_>, watch: &dyn Watch, muster: Option<&dyn Muster>) -> Res
         watchers.push(start_watcher(job, at, &no_thread)?);
     }
     let mut conductor = Conductor::new(job, watch, watchers);
+    // Whoever comes from elsewhere looks at the targets, too: before the counters are read that the whole run is held against.
+    let mustered = muster.map(|muster| muster.start(job)).transpose()?;
     conductor.begin();
     let connect_began_ns = job.clock.now_ns();
-    let (mut crew, feed): (Box<dyn Crew>, Feed) = match muster {
-        Some(muster) => {
-            let (crew, filled) = muster.start(job)?;
-            (crew, Feed { filled, empties: Vec::new() })
-        }
+    let (mut crew, feed): (Box<dyn Crew>, Feed) = match mustered {
+        Some((crew, filled)) => (crew, Feed { filled, empties: Vec::new() }),
         None => {
             let (threads, feed) = Threads::start(job, &conductor.looks(), (0..job.plan.sessions()).collect());
             (Box::new(threads), feed)
         }
     };
+    crew.connect();
     let mut collector = Collector::new(job.targets.len(), job.series(), feed.filled, feed.empties);
     let outcome = conductor.conduct(crew.as_mut(), &mut collector, connect_began_ns);
     Ok(conductor.finish(crew, collector, outcome))
@@ -195,11 +195,38 @@ mod tests {
             let read: Results = serde_json::from_slice(&serde_json::to_vec(&results).unwrap()).unwrap();
             assert_eq!(read, results);
             let here = assemble::record(&job, &measured, &results, series.clone(), outcome.clone());
-            let mut there = assemble::record(&job, &measured, &read, series, outcome);
+            let mut there = assemble::record(&job, &measured, &read, series.clone(), outcome.clone());
+            let mut folded: Results = serde_json::from_slice(&serde_json::to_vec(&results).unwrap()).unwrap();
+            folded.fold();
+            assert_eq!(folded.sessions.len(), job.targets.len());
+            let mut sum = assemble::record(&job, &measured, &folded, series, outcome);
             // What is read anew for each record.
             there.ended_at.clone_from(&here.ended_at);
             there.hosts[0].facts.clone_from(&here.hosts[0].facts);
             assert_eq!(there, here);
+            sum.ended_at.clone_from(&here.ended_at);
+            sum.hosts[0].facts.clone_from(&here.hosts[0].facts);
+            // Sums of seconds depend on their order in the last digit, and nothing else is different.
+            let seconds = |record: &RunRecord| record.window.as_ref().unwrap().work_seconds();
+            assert!((seconds(&sum) - seconds(&here)).abs() < 1e-9);
+            assert_eq!(
+                (&sum.ops.len(), &sum.errors, &sum.whole),
+                (&here.ops.len(), &here.errors, &here.whole)
+            );
+            for (name, ops) in &here.ops {
+                let folded = &sum.ops[name];
+                assert_eq!(
+                    (folded.count, folded.rows, &folded.service_us),
+                    (ops.count, ops.rows, &ops.service_us)
+                );
+            }
+            let (window, of_sum) = (here.window.as_ref().unwrap(), sum.window.as_ref().unwrap());
+            assert_eq!((&of_sum.counted, &of_sum.unsure), (&window.counted, &window.unsure));
+            assert_eq!((of_sum.edge_us_max, of_sum.edge_late), (window.edge_us_max, window.edge_late));
+            assert_eq!(
+                (sum.gate.sessions, sum.gate.skew_us_max),
+                (here.gate.sessions, here.gate.skew_us_max)
+            );
             assert!(!here.errors.is_empty(), "there is none to travel");
             assert!(here.ops["update"].service_us.p99.is_some(), "{:?}", here.ops);
             assert!(here.window.unwrap().counted.unwrap().rows() > 0);

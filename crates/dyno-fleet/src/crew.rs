@@ -12,7 +12,7 @@ use dyno_plan::SessionCount;
 use dyno_record::{Fleet, FleetHost, Host, Placed};
 
 use crate::ear::{Ear, Heard, Seat};
-use crate::gather::FleetOptions;
+use crate::gather::{FleetOptions, ask_clocks};
 use crate::hand_in;
 use crate::member::Member;
 use crate::messages::{Answer, Ask, HandedIn, Step, Subjects, plain, read, written};
@@ -22,8 +22,14 @@ use crate::wire::{Hearing, Wire};
 const LEAD_NS: u64 = 100_000_000;
 /// How long an agent may take to say whether it leads its part: it reads nothing but the order before.
 const LEADS_MAX: Duration = Duration::from_secs(20);
+/// Exchanges by which clocks are known anew: the shortest of them counts.
+const REFRESH: u32 = 12;
 /// How long sessions that were broken off may take, with what is asked of their servers, and what is handed in to begin to come.
 const HAND_IN_MAX: Duration = Duration::from_secs(30);
+/// How long hosts may take to reach the targets, which each may take a minute to tell what it is.
+const REACH_MAX: Duration = Duration::from_secs(180);
+/// How much later than any message a standing may be told, which is told four times a second.
+const REPORT_MAX: Duration = Duration::from_secs(5);
 /// How long is waited for what is under way once the user is impatient.
 const HURRY_MAX: Duration = Duration::from_secs(2);
 
@@ -36,6 +42,7 @@ pub(crate) struct Distant {
     clock: Arc<dyn Clock>,
     shape: Shape,
     group: String,
+    leader: String,
     silence: Duration,
     allow_short: bool,
     /// Sessions of the first workload: those with the lowest numbers.
@@ -44,6 +51,8 @@ pub(crate) struct Distant {
     opens_ns: Option<u64>,
     /// When the window was announced to end.
     ends_ns: Option<u64>,
+    /// When clocks were last asked for.
+    ended_ns: Option<u64>,
     handed: Vec<Option<HandedIn>>,
 }
 
@@ -52,7 +61,7 @@ impl Distant {
     pub(crate) fn start(
         wire: Arc<Wire>,
         subjects: &Subjects,
-        options: &FleetOptions,
+        (options, leader): (&FleetOptions, String),
         seats: impl Iterator<Item = (Arc<Member>, Vec<u32>, u32)>,
         (job, shape): (&Job<'_>, Shape),
         orders: Vec<(String, Vec<u8>)>,
@@ -74,14 +83,18 @@ impl Distant {
                 None => refusals.push(format!("{name} did not answer within {} s", LEADS_MAX.as_secs())),
             }
         }
-        if !refusals.is_empty() {
+        let give_up = || {
             let hurry = written(&Ask::Do(job.run_id.clone(), Step::Hurry));
             ear.seats.iter().for_each(|seat| wire.publish(&seat.member.subject, hurry.clone()));
+        };
+        if !refusals.is_empty() {
+            give_up();
             return Err(TargetError::new(
                 TargetErrorKind::Database,
                 format!("the run cannot be led from all hosts: {}", refusals.join("; ")),
             ));
         }
+        wait_reached(&ear, job, options.silence).inspect_err(|_| give_up())?;
         let first = job.plan.sides().next().map_or(0, |side| side.sessions);
         let handed = ear.seats.iter().map(|_| None).collect();
         let crew = Self {
@@ -92,12 +105,14 @@ impl Distant {
             clock: Arc::clone(&job.clock),
             shape,
             group: options.group.clone(),
+            leader,
             silence: options.silence,
             allow_short: options.allow_short,
             first,
             hosts,
             opens_ns: None,
             ends_ns: None,
+            ended_ns: None,
             handed,
         };
         Ok((crew, filled))
@@ -147,6 +162,27 @@ impl Distant {
             }
         }
         late_max_ns
+    }
+
+    /// Asks for clocks anew, shortly before a moment or after one: what is known of them ages.
+    fn refresh_clocks(&self) {
+        let there = self.there();
+        let members = there.iter().map(|rank| self.ear.seats[*rank].member.as_ref());
+        ask_clocks(&self.wire, &self.clock, &self.leader, members, REFRESH);
+    }
+
+    /// Notes whose sessions' standing has not been told for too long, though the agent answers.
+    fn look_for_hanging(&self) {
+        let heard = self.ear.heard();
+        let hangs = |heard: &Heard| {
+            heard.lost.is_none()
+                && heard.reported.is_some_and(|reported| reported.elapsed() > self.silence + REPORT_MAX)
+        };
+        let hanging: Vec<usize> = (0..heard.len()).filter(|rank| hangs(&heard[*rank])).collect();
+        drop(heard);
+        for rank in hanging {
+            self.ear.lose(rank, "its agent answers, and tells nothing of its sessions".to_owned());
+        }
     }
 
     /// Notes who has been silent for too long.
@@ -241,7 +277,7 @@ impl Distant {
             ..FleetHost::default()
         };
         let clock = seat.member.clock();
-        let now_ns = self.clock.now_ns();
+        let now_ns = self.ended_ns.unwrap_or_else(|| self.clock.now_ns());
         host.clock = clock.fit(self.opens_ns.unwrap_or(now_ns)).unwrap_or_default();
         let Some(handed) = handed else { return host };
         (host.threads, host.ops) = (handed.threads, handed.results.operations(&self.shape));
@@ -265,6 +301,42 @@ impl Distant {
     }
 }
 
+/// Waits until all hosts have reached the targets of `job`, which none may be kept from by another's silence.
+fn wait_reached(ear: &Ear, job: &Job<'_>, silence: Duration) -> Result<(), TargetError> {
+    let until = Instant::now() + REACH_MAX;
+    let refused = |words: String| Err(TargetError::new(TargetErrorKind::Database, words));
+    loop {
+        {
+            let heard = ear.heard();
+            for (heard, seat) in heard.iter().zip(&ear.seats) {
+                let name = &seat.member.name;
+                if let Some(why) = heard.standing.failure.as_ref().or(heard.lost.as_ref()) {
+                    return refused(format!("the run cannot be led from {name}: {why}"));
+                }
+                if seat.member.silent_for() >= silence {
+                    return refused(format!("the driver host {name} is not heard of any more"));
+                }
+            }
+            if heard.iter().all(|heard| heard.reached) {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                let late = heard.iter().zip(&ear.seats).filter(|(heard, _)| !heard.reached);
+                let names: Vec<&str> = late.map(|(_, seat)| seat.member.name.as_str()).collect();
+                let seconds = REACH_MAX.as_secs();
+                return refused(format!(
+                    "no target was reached within {seconds} s from {}",
+                    names.join(", ")
+                ));
+            }
+        }
+        if job.cancel.is_cancelled() {
+            return Err(TargetError::new(TargetErrorKind::Cancelled, "stopped before the run began"));
+        }
+        ear.wait(Duration::from_millis(100));
+    }
+}
+
 impl Crew for Distant {
     fn size(&self) -> Size {
         let there = self.there();
@@ -282,11 +354,16 @@ impl Crew for Distant {
         LEAD_NS + 4 * ways.max().unwrap_or(0)
     }
 
+    fn connect(&mut self) {
+        self.step(|_| Ok(Step::Connect));
+    }
+
     fn listen(&mut self, patience: Duration) {
         if !patience.is_zero() {
             self.ear.wait(patience);
         }
         self.look_for_lost();
+        self.look_for_hanging();
     }
 
     fn failure(&self) -> Option<String> {
@@ -349,6 +426,7 @@ impl Crew for Distant {
     }
 
     fn open_gate(&mut self, opens_ns: u64) {
+        self.refresh_clocks();
         self.opens_ns = Some(opens_ns);
         self.step(|member| Ok(Step::Gate { opens_ns: member.there(opens_ns)? }));
     }
@@ -402,6 +480,8 @@ impl Crew for Distant {
         _: &mut dyn FnMut(&[u32]),
     ) -> Vec<u32> {
         self.step(|_| Ok(Step::Stop { drain_ms: drain.as_millis() as u64 }));
+        self.refresh_clocks();
+        self.ended_ns = Some(self.clock.now_ns());
         self.wait_handed(drain, impatient);
         self.unpack();
         let mut broken_off: Vec<u32> =

@@ -74,6 +74,9 @@ impl Drive<'_> {
             dyno_version: self.version.clone(),
             series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
         };
+        if !self.wait_to_connect(steps) {
+            return;
+        }
         let numbers = shares(plan, &self.order.weights).swap_remove(self.order.rank as usize);
         let uploads = self.subjects.uploads(&self.order.run_id);
         let uploader = match Uploader::start(Arc::clone(&self.wire), uploads, self.order.rank) {
@@ -93,8 +96,10 @@ impl Drive<'_> {
         uploader.intervals(part.intervals());
         self.report(&part.standing());
         let (threads, closed_ns) = (part.threads(), part.closed_ns());
+        let mut results = part.into_results();
+        results.fold();
         let handed = HandedIn {
-            results: part.into_results(),
+            results,
             threads,
             broken_off,
             stuck: stuck.into_iter().map(|stuck| (stuck.words, stuck.full)).collect(),
@@ -204,6 +209,8 @@ impl Drive<'_> {
     /// Takes a step; returns how much too late, and how long operations under way have where it is the last.
     fn take(&self, part: &mut Part, step: Step, watch: &mut Watch) -> (u64, Option<Duration>) {
         let late_ns = match step {
+            // They have, before.
+            Step::Connect => 0,
             Step::Gate { opens_ns } => part.open_gate(opens_ns),
             Step::Open { origin_ns, ends_ns } => {
                 watch.begins_ns = Some(origin_ns);
@@ -245,9 +252,31 @@ impl Drive<'_> {
         }
     }
 
+    /// Tells that all is reached until the leader has sessions connect; whether it does.
+    fn wait_to_connect(&self, steps: &Receiver<Given>) -> bool {
+        while !self.board.alone.load(Ordering::Acquire) && !self.board.hurry.load(Ordering::Acquire) {
+            self.tell(true, &Standing::default());
+            match steps.recv_timeout(TELL_EVERY) {
+                Ok((step, reply)) => {
+                    self.wire.publish(&reply, written(&Answer::Done { late_ns: 0 }));
+                    if step == Step::Connect {
+                        return true;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+        false
+    }
+
     fn report(&self, standing: &Standing) {
+        self.tell(standing.failure.is_none(), standing);
+    }
+
+    fn tell(&self, reached: bool, standing: &Standing) {
         let number = self.board.reports.fetch_add(1, Ordering::AcqRel) + 1;
-        let report = Report { rank: self.order.rank, number, standing: standing.clone() };
+        let report = Report { rank: self.order.rank, number, reached, standing: standing.clone() };
         self.wire.publish(&self.subjects.reports(&self.order.run_id), written(&report));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dyno_drive::{Interval, Shape, Standing};
 use dyno_engine::Clock;
@@ -30,6 +30,10 @@ pub(crate) struct Heard {
     /// The number of the report that holds.
     number: u64,
     pub(crate) standing: Standing,
+    /// Whether it has reached all targets.
+    pub(crate) reached: bool,
+    /// When it last reported.
+    pub(crate) reported: Option<Instant>,
     /// How many messages with intervals were taken in.
     intervals: u64,
     pieces: Pieces,
@@ -130,12 +134,14 @@ impl Ear {
             return;
         }
         own.number = report.number;
+        own.reached = report.reached;
+        own.reported = Some(Instant::now());
         own.standing = bounded(report.standing, seat.numbers.len() as u32);
         drop(heard);
         self.changed.notify_all();
     }
 
-    fn upload(&self, bytes: &[u8], full: &Sender<Box<Interval>>) -> Receipt {
+    pub(crate) fn upload(&self, bytes: &[u8], full: &Sender<Box<Interval>>) -> Receipt {
         let (upload, rest) = match read_with::<Upload>(bytes) {
             Ok(read) => read,
             Err(why) => return Receipt::Refused(why),
@@ -165,7 +171,7 @@ impl Ear {
         &self,
         rank: usize,
         number: u64,
-        intervals: Vec<Box<Interval>>,
+        intervals: Vec<Interval>,
         full: &Sender<Box<Interval>>,
     ) -> Result<(), String> {
         let origin_ns = *self.origin_ns.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +188,7 @@ impl Ear {
         }
         for interval in intervals {
             // The collector has gone only when the run is over.
-            let _ = full.send(interval);
+            let _ = full.send(Box::new(interval));
         }
         Ok(())
     }

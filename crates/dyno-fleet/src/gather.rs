@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use dyno_drive::{Crew, Interval, Job, Muster, Shape};
+use dyno_drive::{Job, Muster, Mustered, Shape};
 use dyno_engine::{Cancel, Clock, MonotonicClock, TargetError};
 
 use crate::clock::Exchange;
@@ -230,14 +230,7 @@ impl NatsFleet {
 
     /// Asks for their clocks until these are known well.
     fn know_clocks(&self, members: &[Arc<Member>]) {
-        let ask = written(&Ask::Clock(self.leader.id.clone()));
-        let questions = members.iter().map(|member| (member.subject.clone(), ask.clone())).collect();
-        let all = self.wire.ask_often(&self.clock, questions, EXCHANGES, Duration::from_secs(2));
-        for (member, answers) in members.iter().zip(all) {
-            answers.into_iter().for_each(|(asked_ns, answered_ns, bytes)| {
-                note_clock(member, asked_ns, answered_ns, &bytes);
-            });
-        }
+        ask_clocks(&self.wire, &self.clock, &self.leader.id, members.iter().map(Arc::as_ref), EXCHANGES);
     }
 
     /// Goes on asking for its clock, by which it knows that its leader is there, and the leader that it is.
@@ -299,10 +292,7 @@ impl Muster for NatsFleet {
         self.members().iter().for_each(|member| self.wire.publish(&member.subject, ask.clone()));
     }
 
-    fn start(
-        &self,
-        job: &Job<'_>,
-    ) -> Result<(Box<dyn Crew>, std::sync::mpsc::Receiver<Box<Interval>>), TargetError> {
+    fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError> {
         refuse_unfit(job)?;
         self.fill(&job.cancel, &|_| ())?;
         let members = self.members();
@@ -334,7 +324,7 @@ impl Muster for NatsFleet {
         let (crew, filled) = Distant::start(
             Arc::clone(&self.wire),
             &self.subjects,
-            &self.options,
+            (&self.options, self.leader.id.clone()),
             members
                 .into_iter()
                 .zip(shares)
@@ -401,6 +391,24 @@ fn refuse_unfit(job: &Job<'_>) -> Result<(), TargetError> {
         );
     }
     Ok(())
+}
+
+/// Asks these so many times for their clocks, all at the same time.
+pub(crate) fn ask_clocks<'m>(
+    wire: &Wire,
+    clock: &Arc<dyn Clock>,
+    leader: &str,
+    members: impl Iterator<Item = &'m Member> + Clone,
+    times: u32,
+) {
+    let ask = written(&Ask::Clock(leader.to_owned()));
+    let questions = members.clone().map(|member| (member.subject.clone(), ask.clone())).collect();
+    let all = wire.ask_often(clock, questions, times, Duration::from_secs(2));
+    for (member, answers) in members.zip(all) {
+        for (asked_ns, answered_ns, bytes) in answers {
+            note_clock(member, asked_ns, answered_ns, &bytes);
+        }
+    }
 }
 
 fn note_clock(member: &Member, asked_ns: u64, answered_ns: u64, bytes: &[u8]) {

@@ -21,6 +21,8 @@ mod messages;
 mod opener;
 mod queue;
 mod share;
+#[cfg(test)]
+mod simulated;
 mod upload;
 mod wire;
 

@@ -108,6 +108,8 @@ pub(crate) enum Ask {
 /// A step of a run. Moments are on the agent's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Step {
+    /// Sessions connect.
+    Connect,
     /// Sessions start then.
     Gate { opens_ns: u64 },
     /// The window begins then, and ends then if that is known.
@@ -162,6 +164,8 @@ pub(crate) struct KeptRun {
 pub(crate) struct Report {
     pub(crate) rank: u32,
     pub(crate) number: u64,
+    /// Whether it has reached all targets, and found them to be those of the leader.
+    pub(crate) reached: bool,
     pub(crate) standing: Standing,
 }
 
@@ -169,7 +173,7 @@ pub(crate) struct Report {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Upload {
     /// What its sessions did in intervals, the how manieth such message, from 0.
-    Intervals { rank: u32, number: u64, intervals: Vec<Box<Interval>> },
+    Intervals { rank: u32, number: u64, intervals: Vec<Interval> },
     /// A piece of what it hands in, whose bytes follow; `sum` is that of all of them.
     Piece { rank: u32, number: u32, of: u32, sum: String },
 }

@@ -20,7 +20,7 @@ const INTERVALS_MAX: usize = 200;
 
 /// What is to be handed over.
 enum Parcel {
-    Intervals(Vec<Box<Interval>>),
+    Intervals(Vec<Interval>),
     Results(Vec<u8>),
 }
 
@@ -44,7 +44,7 @@ impl Uploader {
     }
 
     /// Hands over what sessions did in some intervals.
-    pub(crate) fn intervals(&self, intervals: Vec<Box<Interval>>) {
+    pub(crate) fn intervals(&self, intervals: Vec<Interval>) {
         if !intervals.is_empty() {
             let _ = self.give.send(Parcel::Intervals(intervals));
         }

@@ -82,7 +82,7 @@ fn share_pct(host: &FleetHost) -> f64 {
 }
 
 /// What held a host back that drives, in words: its processors, or what it could not send.
-pub(crate) fn bound_by(host: &FleetHost) -> Option<String> {
+pub fn bound_by(host: &FleetHost) -> Option<String> {
     let name = &host.name;
     let own_pct = share_pct(host);
     // On a host that has the database, too, or another agent, its being busy says nothing of the client.

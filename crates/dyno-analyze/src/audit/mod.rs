@@ -44,6 +44,7 @@ use dyno_record::{AuditCheck, CheckStatus, RunRecord, Status};
 pub use changes::changed_words;
 use checks::CHECKS;
 use facts::Facts;
+pub use fleet::bound_by as driver_bound_by;
 pub(crate) use others::Company;
 pub use time::{SEEN_LITTLE, seen_little};
 

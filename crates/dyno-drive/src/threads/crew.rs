@@ -20,6 +20,10 @@ impl Crew for Threads {
         ANNOUNCED_NS
     }
 
+    fn connect(&mut self) {
+        // They do since they were started.
+    }
+
     fn listen(&mut self, patience: Duration) {
         self.hear(patience);
     }

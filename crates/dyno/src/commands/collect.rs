@@ -7,7 +7,7 @@ use dyno_campaign::{KnownTarget, describe};
 use dyno_drive::{Job, Shape};
 use dyno_engine::{Cancel, MonotonicClock};
 use dyno_fleet::{CollectedRun, Collector, Known};
-use dyno_record::{Repository, RunRecord, StartedRun};
+use dyno_record::{Fleet, Repository, RunRecord, StartedRun};
 use serde_json::json;
 
 use crate::cli::{Collect, Common};
@@ -19,6 +19,9 @@ use crate::{context, fleet};
 /// What such a record says of itself.
 const LEADERLESS: &str =
     "its leader was lost: nobody read the database's counters, and these are figures of its sessions alone";
+
+/// What is said of a record that has got what was missing.
+const COLLECTED: &str = "what its driver hosts measured was collected after its end: operations are counted, and held against nothing";
 
 pub(super) fn run(common: &Common, args: &Collect, talk: &Talk) -> anyhow::Result<Exit> {
     let group = &args.meeting.group;
@@ -41,19 +44,30 @@ pub(super) fn run(common: &Common, args: &Collect, talk: &Talk) -> anyhow::Resul
     let mut told = Vec::new();
     for (run_id, run) in &runs {
         let (there, of) = run.hosts();
-        let stored = repository.load(run_id).is_ok();
-        if stored {
-            talk.say(&format!("{run_id} is stored already; its hosts keep it no more"));
-        } else {
-            let record = record(run_id, run, &collector)?;
-            store(&repository, run, &record)?;
-            talk.show(&format!(
-                "{run_id}: {there} of {of} hosts, {} operations; stored as failed",
-                operations(&record)
-            ))?;
+        let stored = repository.load(run_id).ok();
+        let lacks = stored
+            .as_ref()
+            .is_some_and(|stored| stored.fleet.as_ref().is_some_and(|fleet| fleet.lost().next().is_some()));
+        let record = match &stored {
+            Some(_) if !lacks => None,
+            Some(stored) => Some(completed(stored.clone(), record(run_id, run, &collector)?)),
+            None => Some(record(run_id, run, &collector)?),
+        };
+        match &record {
+            None => talk.say(&format!("{run_id} is stored with all of its hosts; they keep it no more")),
+            Some(record) => {
+                match stored {
+                    Some(_) => repository.amend(record)?,
+                    None => store(&repository, run, record)?,
+                }
+                let (operations, status) = (operations(record), record.status.name());
+                let hosts = format!("{there} of {of} hosts");
+                talk.show(&format!("{run_id}: {hosts}, {operations} operations; stored as {status}"))?;
+            }
         }
         collector.forget(run);
-        told.push(json!({ "run": run_id, "hosts": there, "of": of, "stored_before": stored }));
+        let operations = record.as_ref().map(operations);
+        told.push(json!({ "run": run_id, "hosts": there, "of": of, "operations": operations }));
     }
     if runs.is_empty() {
         talk.say(&format!("nothing is kept in group {group}"));
@@ -85,6 +99,20 @@ fn record(run_id: &str, run: &CollectedRun, collector: &Collector) -> anyhow::Re
     let mut record = dyno_drive::without_leader(&job, &results, fleet, reason);
     dyno_analyze::judge(&mut record);
     Ok(record)
+}
+
+/// What a leader has stored of a run without all of its hosts, with what was collected of them afterwards.
+fn completed(stored: RunRecord, collected: RunRecord) -> RunRecord {
+    let reason = match collected.fleet.as_ref().and_then(Fleet::short_of) {
+        Some(short) => format!("{COLLECTED}; {short}"),
+        None => COLLECTED.to_owned(),
+    };
+    let mut reasons = stored.reasons.clone();
+    if !reasons.contains(&reason) {
+        reasons.push(reason);
+    }
+    let RunRecord { ops, errors, fleet, classes, .. } = collected;
+    RunRecord { reasons, ops, errors, fleet, classes, ..stored }
 }
 
 pub(super) fn known(known: Known) -> KnownTarget {
