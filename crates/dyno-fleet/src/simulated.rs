@@ -162,7 +162,7 @@ fn lead(hosts: u32, sessions: u32) {
     let (first_ns, last_ns) = handed.results.started_ns().unwrap();
     let law_us = (last_ns - first_ns + u64::from(hosts - 1) * AHEAD_NS) as f64 / 1e3;
     assert!((record.gate.skew_us_max - law_us).abs() < 0.01, "{} {law_us}", record.gate.skew_us_max);
-    assert!(memory_mb < 1_024 && merge_s < 10.0, "{memory_mb} MB, {merge_s} s");
+    assert!(memory_mb < 1_024, "{memory_mb} MB");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The list of checks.
 
+use dyno_record::RunRecord;
+
 use super::facts::Facts;
 use super::finding::Verdict;
 use super::{
@@ -65,6 +67,15 @@ pub(super) const CHECKS: &[Check] = &[
     ("client_cost", client::cost),
     ("processor", processor::others),
 ];
+
+/// The check of driver hosts: it is made only where there are several, and is none of a run that has one.
+const OF_A_FLEET: &str = "hosts";
+
+/// Every check that is made of a record.
+pub(super) fn of(record: &RunRecord) -> impl Iterator<Item = &'static Check> {
+    let is_fleet = record.fleet.is_some();
+    CHECKS.iter().filter(move |(name, _)| is_fleet || *name != OF_A_FLEET)
+}
 
 /// Checks of the client, the machine and the whole run: of several targets they are made of the total alone.
 pub(super) const OF_THE_RUN: [&str; 8] =

@@ -53,7 +53,8 @@ pub fn check_names() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|&(name, _)| name)
 }
 
-/// Holds a record's numbers against each other: one finding for each check, always all of them.
+/// Holds a record's numbers against each other: one finding for each check, always all of them; that of driver hosts
+/// only where there are several.
 ///
 /// Of several targets, each has its own findings; here they are summed up in one check for each, beside
 /// those of the run as a whole. Looks at what was measured only, never at the record's status, reasons or former audit.
@@ -62,7 +63,7 @@ pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
         return each_target::audit(record);
     }
     let facts = Facts::of(record);
-    CHECKS.iter().map(|&(name, check)| finding::named(name, check(&facts))).collect()
+    checks::of(record).map(|&(name, check)| finding::named(name, check(&facts))).collect()
 }
 
 /// Fills each target's own audit and whose its figures are, where a record has several.
