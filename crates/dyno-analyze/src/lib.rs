@@ -44,7 +44,7 @@ pub mod whose;
 pub mod yardstick;
 
 pub use answer::{Answer, Answers, Tone, answer};
-pub use audit::{audit, changed_words, check_names, judge};
+pub use audit::{audit, changed_words, check_names, driver_bound_by, judge};
 pub use compare::{Comparison, Gate, Rules, Side, Verdict, compare};
 pub use conclusion::Conclusion;
 pub use differ::{Difference, differ};

@@ -1,7 +1,9 @@
 //! Who leads a campaign.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use dyno_drive::Muster;
 use dyno_engine::{Cancel, Registry};
 use dyno_record::Repository;
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,8 @@ pub struct Lead<'a> {
     pub cancel: Cancel,
     /// Asks runs that belong together to rest, or to leave one out.
     pub steer: Steer,
+    /// Those who do the sessions of runs, where they are on other hosts; nothing where this process does.
+    pub fleet: Option<Arc<dyn Muster>>,
     /// Hears what happens.
     pub listener: &'a dyn Listener,
 }

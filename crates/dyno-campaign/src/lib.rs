@@ -30,6 +30,7 @@ pub mod conclusions;
 mod consent;
 mod data;
 mod described;
+mod driver;
 mod drop;
 mod error;
 mod event;
@@ -71,6 +72,7 @@ mod writes;
 pub use campaign::Concluded;
 pub use check::{Checked, check, check_deep};
 pub use consent::tell as tell_commands;
+pub use driver::{KnownTarget, describe, reach_to_drive};
 pub use drop::drop_data;
 pub use error::{Error, ErrorKind, HookError};
 pub use event::{

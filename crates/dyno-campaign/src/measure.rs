@@ -97,6 +97,9 @@ impl Ready<'_> {
     pub(crate) fn keep(&self, mut record: RunRecord, left: Vec<Leftover>) -> Result<RunRecord, Error> {
         dyno_analyze::judge(&mut record);
         self.store(&record)?;
+        if let Some(fleet) = &self.lead.fleet {
+            fleet.stored(&record.id);
+        }
         tidy::up(left, self.lead);
         Ok(record)
     }
@@ -167,7 +170,10 @@ impl Ready<'_> {
         books: Vec<Option<Arc<Book>>>,
         watch: &dyn Watch,
     ) -> Result<(RunRecord, Vec<Leftover>), Error> {
-        let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
+        let clock: Arc<dyn Clock> = match &self.lead.fleet {
+            Some(fleet) => fleet.clock(),
+            None => Arc::new(MonotonicClock::default()),
+        };
         let hosts =
             hosts::reach(&self.plan, &self.targets.all, &clock, &self.lead.cancel).inspect_err(|_| {
                 // Nothing was started, so there is nothing to keep; what went wrong first is what counts.
@@ -195,7 +201,8 @@ impl Ready<'_> {
             let draft = self.marked(begun, dyno_drive::draft(&job));
             Keeper::start(draft, self.repository.path().to_path_buf(), watch, self.lead)
         });
-        let driven = dyno_drive::run(&job, keeper.as_ref().map_or(watch, |keeper| keeper));
+        let fleet = self.lead.fleet.as_deref();
+        let driven = dyno_drive::run_by(&job, keeper.as_ref().map_or(watch, |keeper| keeper), fleet);
         let is_overview = driven.as_ref().is_ok_and(|(record, _)| record.series.full.is_some());
         let why = match keeper {
             Some(keeper) => keeper.finish(is_overview),

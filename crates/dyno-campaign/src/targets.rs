@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use dyno_drive::{Aim, FarHost};
 use dyno_engine::{
-    Cancel, Claim, Holder, Instance, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind, Work,
+    Cancel, Claim, Holder, Instance, Lock, OpenOptions, Registry, Secret, Target, TargetError,
+    TargetErrorKind, Work,
 };
 use dyno_plan::{Connect, DataSpec, Holding, Plan, TargetUrl};
 use dyno_record::{Identity, ServerProcesses};
@@ -89,15 +90,23 @@ fn named<T, E: Into<Error>>(label: &str, outcome: Result<T, E>) -> Result<T, Err
     })
 }
 
+/// One target of `plan`, opened with this password; nothing is asked of it.
+pub(crate) fn open(
+    engines: Registry,
+    plan: &Plan,
+    url: &TargetUrl,
+    password: Option<Secret>,
+) -> Result<Arc<dyn Target>, TargetError> {
+    let options = OpenOptions { password, connect_timeout: plan.target.connect_timeout.0 };
+    Ok(Arc::from(match &plan.target.observe_url {
+        Some(observe) => engines.open_through(url, observe, &options)?,
+        None => engines.open(url, &options)?,
+    }))
+}
+
 /// One target of `plan`; asks for a password if the server wants one and the plan says none.
 fn reach(lead: &Lead<'_>, plan: &Plan, url: &TargetUrl) -> Result<(Arc<dyn Target>, Identity), Error> {
-    let open = |password| -> Result<Arc<dyn Target>, TargetError> {
-        let options = OpenOptions { password, connect_timeout: plan.target.connect_timeout.0 };
-        Ok(Arc::from(match &plan.target.observe_url {
-            Some(observe) => lead.engines.open_through(url, observe, &options)?,
-            None => lead.engines.open(url, &options)?,
-        }))
-    };
+    let open = |password| open(lead.engines, plan, url, password);
     let mut target = open(given_password(plan)?)?;
     let mut identity = data::identify(&target, plan.observe.host, &Cancel::default());
     let wants = |error: &TargetError| error.kind == TargetErrorKind::PasswordNeeded;
@@ -111,7 +120,7 @@ fn reach(lead: &Lead<'_>, plan: &Plan, url: &TargetUrl) -> Result<(Arc<dyn Targe
 }
 
 /// The password that the plan says where to find.
-fn given_password(plan: &Plan) -> Result<Option<Secret>, Error> {
+pub(crate) fn given_password(plan: &Plan) -> Result<Option<Secret>, Error> {
     if let Some(name) = &plan.target.password_env {
         let value = std::env::var(name).map_err(|_| {
             Error::usage(

@@ -61,6 +61,12 @@ pub(crate) fn record(
     let phases = phases(job, measured, &results.all(), &whole_series);
     measured.processors.note(&mut whole.metrics, &mut host_counters);
     host.counters = host_counters;
+    if let (Some(fleet), Some(all), false) =
+        (&measured.fleet, whole.ops.get(dyno_record::ALL), whole.metrics.is_empty())
+    {
+        let client_cpus = fleet.hosts.iter().map(|host| host.client_cpus).sum::<Option<f64>>();
+        metrics::of_fleet(&mut whole.metrics, client_cpus, all.rate_per_s);
+    }
     let mut profile = measured.profile.clone();
     if let Some(Profile::Taken(profile)) = &mut profile {
         profile.host.clone_from(&host.name);
@@ -80,6 +86,7 @@ pub(crate) fn record(
         reasons,
         targets: facts,
         hosts: std::iter::once(host).chain(far).collect(),
+        fleet: measured.fleet.clone(),
         gate: whole.gate,
         window: whole.window,
         workload: owns.next(),
@@ -96,6 +103,26 @@ pub(crate) fn record(
         errors: whole.errors,
         ..RunRecord::blank(status, Plan::clone(job.plan))
     }
+}
+
+/// The record of a run whose leader was lost, of what its sessions measured: nobody read the database's counters, and there is no
+/// window of theirs.
+pub(crate) fn without_leader(
+    job: &Job<'_>,
+    results: &Results,
+    fleet: dyno_record::Fleet,
+    reason: String,
+) -> RunRecord {
+    let targets = job.targets.iter().map(|_| crate::measured::MeasuredTarget::default()).collect();
+    let sessions = job.plan.sessions();
+    let threads = fleet.hosts.iter().map(|host| host.threads).sum();
+    let measured = Measured { sessions, threads, targets, fleet: Some(fleet), ..Measured::default() };
+    let mut record = record(job, &measured, results, Vec::new(), Outcome::Failed(reason));
+    let handed = results.all();
+    if let Some(work_s) = own_part::mean_work_s(&handed.sessions) {
+        record.ops = op_stats(job, &handed, work_s);
+    }
+    record
 }
 
 /// The workloads of the user's own, each with its part of the run where there are several.

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use crate::acknowledged;
 use crate::assemble;
 use crate::collector::Collector;
+use crate::crew::Crew;
 use crate::job::{Job, Outcome};
 use crate::leftover;
 use crate::looks::Looks;
@@ -22,10 +23,10 @@ use crate::observe::Taken;
 use crate::profiler::Profiler;
 use crate::samples::Counted;
 use crate::stuck;
-use crate::threads::Threads;
 use crate::watch::{Event, Watch};
 use crate::watcher::Watcher;
-use beat::{ANNOUNCED_NS, BEAT};
+pub(crate) use beat::ANNOUNCED_NS;
+use beat::BEAT;
 
 /// The gate opens this much after the last session is ready: time to assign sessions to threads, and to fall asleep until then.
 const GATE_LEAD_NS: u64 = 60_000_000;
@@ -102,11 +103,11 @@ impl<'a> Conductor<'a> {
     /// Leads the sessions from their connections to the end of the window.
     pub(crate) fn conduct(
         &mut self,
-        threads: &mut Threads,
+        crew: &mut dyn Crew,
         collector: &mut Collector,
         connect_began_ns: u64,
     ) -> Outcome {
-        match self.conduct_to_end(threads, collector, connect_began_ns) {
+        match self.conduct_to_end(crew, collector, connect_began_ns) {
             Ok(()) => Outcome::Done,
             Err(outcome) => outcome,
         }
@@ -114,11 +115,11 @@ impl<'a> Conductor<'a> {
 
     fn conduct_to_end(
         &mut self,
-        threads: &mut Threads,
+        crew: &mut dyn Crew,
         collector: &mut Collector,
         connect_began_ns: u64,
     ) -> Result<(), Outcome> {
-        self.connect(threads)?;
+        self.connect(crew)?;
         let connected_ns = self.now_ns();
         self.connected = true;
         self.watch.connected().map_err(|reason| match self.job.cancel.is_cancelled() {
@@ -126,30 +127,31 @@ impl<'a> Conductor<'a> {
             false => Outcome::Failed(reason),
         })?;
         // What was done meanwhile may have cost a session its connection.
-        self.look(threads)?;
-        let opens_ns = self.now_ns() + GATE_LEAD_NS;
+        self.look(crew)?;
+        let lead_ns = GATE_LEAD_NS + crew.lead_ns();
+        let opens_ns = self.now_ns() + lead_ns;
         let warmup = self.job.plan.run.warmup.0;
         let warm_ns = opens_ns + warmup.as_nanos() as u64;
         self.profiler.open(self.now_ns(), warm_ns);
-        threads.shared.open_gate(opens_ns);
+        crew.open_gate(opens_ns);
         self.measured.gate_opened_ns = Some(opens_ns);
-        self.measured.connect_s = (connected_ns + GATE_LEAD_NS - connect_began_ns) as f64 / 1e9;
+        self.measured.connect_s = (connected_ns + lead_ns - connect_began_ns) as f64 / 1e9;
         self.watch.event(&Event::Warmup { seconds: warmup.as_secs_f64() });
-        let announce_ns = warm_ns.saturating_sub(ANNOUNCED_NS);
+        let announce_ns = warm_ns.saturating_sub(crew.lead_ns());
         while self.now_ns() < announce_ns {
-            self.look(threads)?;
+            self.look(crew)?;
             self.profiler.open(self.now_ns(), warm_ns);
-            threads.listen(BEAT.min(Duration::from_nanos(announce_ns.saturating_sub(self.now_ns()))));
+            crew.listen(BEAT.min(Duration::from_nanos(announce_ns.saturating_sub(self.now_ns()))));
         }
-        self.begin_window(threads, warm_ns)?;
-        let ended = self.window(threads, collector);
-        self.end_window(threads, collector, ended.is_ok());
+        self.begin_window(crew, warm_ns)?;
+        let ended = self.window(crew, collector);
+        self.end_window(crew, collector, ended.is_ok());
         ended
     }
 
     /// Failure of a session, or the user's wish to stop.
-    fn look(&self, threads: &Threads) -> Result<(), Outcome> {
-        if let Some(reason) = threads.shared.failure() {
+    fn look(&self, crew: &dyn Crew) -> Result<(), Outcome> {
+        if let Some(reason) = crew.failure() {
             return Err(Outcome::Failed(reason));
         }
         if self.job.cancel.is_cancelled() {
@@ -158,26 +160,26 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    fn connect(&mut self, threads: &mut Threads) -> Result<(), Outcome> {
+    fn connect(&mut self, crew: &mut dyn Crew) -> Result<(), Outcome> {
         let mut told = None;
         loop {
-            self.look(threads)?;
-            let (ready, _) = threads.shared.readiness();
+            self.look(crew)?;
+            let (ready, of) = (crew.ready(), crew.size().sessions);
             if told != Some(ready) {
                 told = Some(ready);
-                self.watch.event(&Event::Connecting { ready, of: threads.sessions });
+                self.watch.event(&Event::Connecting { ready, of });
             }
-            if ready == threads.sessions {
+            if ready == of {
                 return Ok(());
             }
-            threads.listen(BEAT);
+            crew.listen(BEAT);
         }
     }
 
     /// Stops the sessions and takes what they hand in; what they left in the tables is still there.
     pub(crate) fn finish(
         mut self,
-        mut threads: Threads,
+        mut crew: Box<dyn Crew>,
         mut collector: Collector,
         outcome: Outcome,
     ) -> Finished {
@@ -192,23 +194,26 @@ impl<'a> Conductor<'a> {
             let job = self.job;
             let stuck = &mut self.measured.stuck;
             let mut ask = |hanging: &[u32]| *stuck = stuck::ask(job, hanging);
-            self.measured.broken_off = threads.stop(drain, &now_s, &impatient, &mut ask);
+            self.measured.broken_off = crew.stop(drain, &now_s, &impatient, &mut ask);
         } else {
             // No operation is under way; what has not ended at once still connects.
-            threads.stop(drain.min(UNSTARTED_MAX), &now_s, &impatient, &mut |_| ());
+            crew.stop(drain.min(UNSTARTED_MAX), &now_s, &impatient, &mut |_| ());
         }
         let outcome = match outcome {
             Outcome::Done if impatient() && !self.measured.broken_off.is_empty() => Outcome::Interrupted,
             outcome => outcome,
         };
         let after = if self.connected { self.watch.drained() } else { Ok(()) };
-        (self.measured.sessions, self.measured.threads) = (threads.sessions, threads.count);
-        self.measured.placement = threads.placement();
+        self.measured.stuck.extend(crew.stuck());
+        let size = crew.size();
+        (self.measured.sessions, self.measured.threads) = (size.sessions, size.threads);
+        self.measured.placement = crew.placement();
         for (watcher, target) in self.watchers.iter_mut().zip(&mut self.measured.targets) {
             target.waits = watcher.finish_sampler(Duration::from_secs(2));
         }
-        let late_failure = threads.shared.failure();
-        let results = threads.into_results();
+        let late_failure = crew.failure();
+        let (results, fleet) = crew.into_results();
+        self.measured.fleet = fleet;
         if outcome == Outcome::Done {
             let (job, targets) = (self.job, std::mem::take(&mut self.measured.targets));
             let settled = self.settle(&|at, end| {

@@ -6,12 +6,13 @@ use dyno_workload::ClassId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::packed::Packed;
+use crate::results::{COUNT_MAX, Shape};
 use crate::tally::Tally;
 
 /// What the sessions of one thread did on one target in one interval of the series, or a part of that; as bytes it takes no more
 /// than its latencies do, so that it may come from anywhere.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Interval {
+pub struct Interval {
     /// The place of the target.
     pub(crate) target: usize,
     pub(crate) index: u64,
@@ -44,6 +45,26 @@ impl Interval {
     pub(crate) fn count(&mut self, class: ClassId, ops: u64) {
         self.ops += ops;
         self.classes[class.index()] += ops;
+    }
+
+    /// Whether this can be of a run of this shape whose window is so old, whoever it came from.
+    pub fn is_of(&self, shape: &Shape, age_ns: u64) -> bool {
+        self.target < shape.targets
+            && self.index <= age_ns / shape.interval_ns + 1
+            && self.classes.len() == shape.classes.count()
+            && self.ops <= COUNT_MAX
+            && self.errors <= COUNT_MAX
+            && self.classes.iter().all(|ops| *ops <= COUNT_MAX)
+    }
+
+    /// Adds what others did on the same target in the same interval.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.ops += other.ops;
+        self.errors += other.errors;
+        for (sum, ops) in self.classes.iter_mut().zip(&other.classes) {
+            *sum += ops;
+        }
+        self.latency.add(&other.latency);
     }
 
     fn is_empty(&self) -> bool {

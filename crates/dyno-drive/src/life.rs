@@ -4,6 +4,8 @@ use dyno_record::Touch;
 use dyno_workload::{ClassId, Effect};
 use serde::{Deserialize, Serialize};
 
+use crate::results::COUNT_MAX;
+
 /// Counts of a session's whole life.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
@@ -24,6 +26,21 @@ impl Life {
     /// Of a session whose operations are of so many classes.
     pub(crate) fn new(classes: usize) -> Self {
         Self { ops: vec![0; classes], ..Self::default() }
+    }
+
+    /// Adds the counts of another session.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (sum, ops) in self.ops.iter_mut().zip(&other.ops) {
+            *sum += ops;
+        }
+        for (sum, rows) in self.rows.iter_mut().zip(&other.rows) {
+            *sum += rows;
+        }
+        self.commits += other.commits;
+        self.transactions += other.transactions;
+        self.errors += other.errors;
+        self.verified = (self.verified.0 + other.verified.0, self.verified.1 + other.verified.1);
+        self.overhead_commits += other.overhead_commits;
     }
 
     /// Counts an operation of `class` that had this effect, its commits apart.
@@ -56,6 +73,13 @@ impl Life {
     pub(crate) fn take_off(&mut self, class: ClassId, touch: Touch, ops: u64, rows: u64) {
         self.ops[class.index()] -= ops;
         self.rows[touch as usize] -= rows;
+    }
+
+    /// Whether sums of many such counts cannot overflow: they may have come from anywhere.
+    pub(crate) fn is_countable(&self) -> bool {
+        let more = [self.commits, self.transactions, self.errors, self.verified.0, self.verified.1];
+        let mut counts = self.ops.iter().chain(&self.rows).chain(&more);
+        counts.all(|count| *count <= COUNT_MAX) && self.overhead_commits.unsigned_abs() <= COUNT_MAX
     }
 
     /// Calls of the database that have ended: operations, or slices of them.

@@ -1,7 +1,7 @@
 //! What the coordinator has measured, before it is a record.
 
 use dyno_engine::target::Stuck;
-use dyno_record::{Placed, Profile, Series, Waits};
+use dyno_record::{Fleet, Placed, Profile, Series, Waits};
 
 use crate::job::Outcome;
 use crate::observe::Taken;
@@ -27,6 +27,8 @@ pub(crate) struct Measured {
     pub(crate) threads: u32,
     /// Where they and the server's processes were.
     pub(crate) placement: Option<Placed>,
+    /// Those who did it, where they are on hosts of their own.
+    pub(crate) fleet: Option<Fleet>,
     /// What the server says of sessions that had to be broken off.
     pub(crate) stuck: Vec<Stuck>,
     pub(crate) gate_opened_ns: Option<u64>,

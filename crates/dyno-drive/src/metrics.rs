@@ -191,6 +191,17 @@ pub(crate) fn of_client(metrics: &mut Metrics, host: &HostDelta, ops_per_s: f64)
     tell(metrics, CLIENT, client, Unit::Microseconds);
 }
 
+/// The processor time of an operation where sessions were led from several hosts, which took so many processors together; nothing
+/// where one of them does not tell.
+pub(crate) fn of_fleet(metrics: &mut Metrics, client_cpus: Option<f64>, ops_per_s: f64) {
+    let client = match client_cpus {
+        Some(cpus) if ops_per_s > 0.0 => Ok(cpus * 1e6 / ops_per_s),
+        Some(_) => Err("there were no operations"),
+        None => Err("a driver host does not tell"),
+    };
+    tell(metrics, "client_cpu_us_per_op", client, Unit::Microseconds);
+}
+
 /// A share of the processors' time: its name, and where it is.
 type ShareFigure = (&'static str, fn(&CpuShare) -> f64);
 

@@ -20,7 +20,7 @@ use crate::measured::{Measured, MeasuredTarget};
 use crate::metrics;
 use crate::observe::{Taken, add_overhead};
 use crate::results::Handed;
-use crate::session::SessionResult;
+use crate::session::{Many, SessionResult};
 use crate::summed::{of_workload, op_stats};
 use crate::thread_result::{HotCounts, Times};
 
@@ -63,7 +63,7 @@ pub(crate) fn own_part(
             metrics::of_scans(&mut figures, scans, aim.spec.block_size, work_s);
         }
         if let Some(think) = window.as_ref().and_then(|window| window.think) {
-            metrics::of_think(&mut figures, think.seconds, sessions.len() as u32, work_s);
+            metrics::of_think(&mut figures, think.seconds, Many::of(sessions).sessions, work_s);
         }
         metrics::of_waits(&mut figures, &waits);
         if let Some(delta) = &host {
@@ -131,13 +131,13 @@ fn of_all_alone(figures: &mut metrics::Metrics, is_own: bool) {
 
 /// Sessions of which nobody knows what the snapshot at an edge holds.
 fn sessions_late(results: &[&SessionResult], edge: usize) -> u32 {
-    results.iter().filter(|result| result.marks[edge].low.is_none()).count() as u32
+    Many::of(results).late[edge]
 }
 
 /// Largest distance in µs of the moments up to which the snapshot at `at_ns` holds sessions' work.
 fn distance_us(results: &[&SessionResult], edge: usize, at_ns: u64) -> f64 {
-    let moments = results.iter().filter_map(|result| result.marks[edge].most());
-    moments.map(|mark| mark.at_ns.abs_diff(at_ns)).max().unwrap_or(0) as f64 / 1_000.0
+    let ends = Many::of(results).most_ns[edge].map(|(first_ns, last_ns)| [first_ns, last_ns]);
+    ends.into_iter().flatten().map(|end_ns| end_ns.abs_diff(at_ns)).max().unwrap_or(0) as f64 / 1_000.0
 }
 
 /// What `from` lacks of what sessions had done by `to`.
@@ -187,11 +187,7 @@ fn counted(
 
 /// Mean seconds from the window's begin to a session's last counted moment.
 pub(crate) fn mean_work_s(results: &[&SessionResult]) -> Option<f64> {
-    let spans = results.iter().filter_map(|r| match r.moments.edge_ns {
-        [Some(began_ns), Some(ended_ns)] => Some(ended_ns.saturating_sub(began_ns) as f64 / 1e9),
-        _ => None,
-    });
-    let (sum_s, sessions) = spans.fold((0.0, 0u32), |(sum_s, count), span_s| (sum_s + span_s, count + 1));
+    let (sum_s, sessions) = Many::of(results).spans;
     (sessions > 0).then(|| sum_s / f64::from(sessions))
 }
 
@@ -246,13 +242,10 @@ pub(crate) fn hot(results: &Handed<'_>) -> HotOps {
 }
 
 pub(crate) fn gate(measured: &Measured, results: &[&SessionResult]) -> Gate {
-    let starts = || results.iter().filter_map(|r| r.moments.start_ns);
-    let skew_ns = match (starts().min(), starts().max()) {
-        (Some(first), Some(last)) => last - first,
-        _ => 0,
-    };
+    let many = Many::of(results);
+    let skew_ns = many.starts_ns.map_or(0, |(first_ns, last_ns)| last_ns.saturating_sub(first_ns));
     Gate {
-        sessions: starts().count() as u32,
+        sessions: many.started,
         skew_us_max: skew_ns as f64 / 1_000.0,
         connect_s: measured.connect_s,
         threads: measured.threads,
@@ -285,20 +278,7 @@ fn whole(
 ) -> Option<Whole> {
     let (begin, end) = (target.whole_begin.as_ref()?, target.whole_end.as_ref()?);
     let mut life = Life::new(classes.count());
-    for result in results {
-        let one = &result.life;
-        for (sum, ops) in life.ops.iter_mut().zip(&one.ops) {
-            *sum += ops;
-        }
-        for (sum, rows) in life.rows.iter_mut().zip(&one.rows) {
-            *sum += rows;
-        }
-        life.commits += one.commits;
-        life.transactions += one.transactions;
-        life.errors += one.errors;
-        life.verified = (life.verified.0 + one.verified.0, life.verified.1 + one.verified.1);
-        life.overhead_commits += one.overhead_commits;
-    }
+    results.iter().for_each(|result| life.add(&result.life));
     let mut counters = Counters::between(&begin.database, &end.database);
     target.vigil.tell_whole(&mut counters);
     add_overhead(&mut counters.native, life.overhead_commits);

@@ -314,6 +314,7 @@ impl Recorder {
     /// What was measured, when nothing more is.
     pub(crate) fn into_result(self) -> SessionResult {
         SessionResult {
+            many: None,
             target: self.place.target,
             life: self.life,
             errors: self.failures.into_tallies(),

@@ -1,13 +1,20 @@
 //! All that was handed in of a run, and what of it is one target's.
 
+use dyno_workload::Classes;
 use serde::{Deserialize, Serialize};
 
-use crate::session::SessionResult;
+use crate::job::Job;
+use crate::session::{Many, SessionResult};
 use crate::thread_result::{HotCounts, PhaseResult, ThreadResult, Times};
+
+/// Kinds of errors of one session at most, from wherever its results come.
+const ERRORS_MAX: usize = 1_000;
+/// Counts that sums of millions of them cannot make overflow.
+pub(crate) const COUNT_MAX: u64 = 1 << 44;
 
 /// What the sessions of a run have measured, and what their threads have added up.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Results {
+pub struct Results {
     pub(crate) sessions: Vec<SessionResult>,
     pub(crate) threads: Vec<ThreadResult>,
 }
@@ -18,7 +25,106 @@ pub(crate) struct Handed<'a> {
     pub(crate) threads: Vec<&'a ThreadResult>,
 }
 
+/// How many of what there are in a run: what came from elsewhere is held against it.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    pub(crate) targets: usize,
+    pub(crate) classes: Classes,
+    /// Parts of a run that has phases.
+    pub(crate) parts: usize,
+    pub(crate) interval_ns: u64,
+}
+
+impl Shape {
+    /// That of `job`.
+    pub fn of(job: &Job<'_>) -> Self {
+        Self {
+            targets: job.targets.len(),
+            classes: job.classes(),
+            parts: crate::phased::ends_ns(job.plan).map_or(0, |ends_ns| ends_ns.len()),
+            interval_ns: (job.plan.observe.interval.0.as_nanos() as u64).max(1),
+        }
+    }
+}
+
 impl Results {
+    /// Adds what others have handed in.
+    pub fn add(&mut self, other: Self) {
+        self.sessions.extend(other.sessions);
+        self.threads.extend(other.threads);
+    }
+
+    /// The same with all moments on another clock.
+    pub fn on_clock(&mut self, map: &dyn Fn(u64) -> u64) {
+        for session in &mut self.sessions {
+            let moments = &mut session.moments;
+            moments.last_ns = map(moments.last_ns);
+            let marks = session.marks.iter_mut().flat_map(|marks| [&mut marks.low, &mut marks.high]);
+            let marked = marks.flatten().map(|mark| &mut mark.at_ns);
+            let edges = moments.edge_ns.iter_mut().flatten();
+            let many = session.many.iter_mut().flat_map(|many| many.moments_mut());
+            for at_ns in moments.start_ns.iter_mut().chain(edges).chain(marked).chain(many) {
+                *at_ns = map(*at_ns);
+            }
+        }
+    }
+
+    /// The first and the last moment at which sessions began their first operation.
+    pub fn started_ns(&self) -> Option<(u64, u64)> {
+        Many::of(&self.sessions.iter().collect::<Vec<_>>()).starts_ns
+    }
+
+    /// Operations in the window.
+    pub fn operations(&self, shape: &Shape) -> u64 {
+        let of = |thread: &ThreadResult| -> u64 {
+            let counts = shape.classes.operations().filter_map(|class| thread.classes.get(class.index()));
+            counts.map(|class| class.count).sum()
+        };
+        self.threads.iter().map(of).sum()
+    }
+
+    /// Whether this can be what `sessions` sessions of a run of this shape hand in, whoever it came from.
+    ///
+    /// # Errors
+    /// What of it cannot be.
+    pub fn check(&self, shape: &Shape, sessions: usize) -> Result<(), String> {
+        let (targets, classes, parts) = (shape.targets, shape.classes.count(), shape.parts);
+        let not = |is: bool, what: &str| if is { Err(what.to_owned()) } else { Ok(()) };
+        let counted =
+            |session: &SessionResult| session.many.as_ref().map_or(1, |many| many.sessions as usize);
+        let there: usize = self.sessions.iter().map(counted).sum();
+        not(there > sessions || self.sessions.len() > sessions, "results of more sessions than it has")?;
+        not(self.threads.len() > targets * (sessions + 1), "results of more threads than it has")?;
+        for session in &self.sessions {
+            not(session.target >= targets, "results of a target that there is not")?;
+            let is_apart = |many: &Many| {
+                let most = u32::try_from(sessions).unwrap_or(u32::MAX);
+                let counts = [many.started, many.spans.1, many.late[0], many.late[1]];
+                counts.iter().all(|count| *count <= most) && many.spans.0.is_finite()
+            };
+            not(
+                !session.many.as_ref().is_none_or(|many| is_apart(many)),
+                "counts of more sessions than it has",
+            )?;
+            not(session.errors.len() > ERRORS_MAX, "more kinds of errors than a session can meet")?;
+            let marked = session.marks.iter().flat_map(|marks| [&marks.low, &marks.high]).flatten();
+            for life in marked.map(|mark| &mark.life).chain([&session.life]) {
+                not(life.ops.len() != classes, "results of other classes of operations")?;
+                not(!life.is_countable(), "counts beyond all measure")?;
+            }
+        }
+        for thread in &self.threads {
+            not(thread.target >= targets, "results of a target that there is not")?;
+            not(!thread.phases.is_empty() && thread.phases.len() != parts, "results of other phases")?;
+            let of_phases = thread.phases.iter().map(|phase| &phase.classes);
+            for each in of_phases.chain([&thread.classes]) {
+                not(!each.is_empty() && each.len() != classes, "results of other classes of operations")?;
+                not(each.iter().any(|class| !class.is_countable()), "counts beyond all measure")?;
+            }
+        }
+        Ok(())
+    }
+
     /// Of all targets.
     pub(crate) fn all(&self) -> Handed<'_> {
         Handed { sessions: self.sessions.iter().collect(), threads: self.threads.iter().collect() }
@@ -64,5 +170,51 @@ impl Handed<'_> {
     /// What was due in a part of the run, thread by thread.
     pub(crate) fn phase(&self, part: usize) -> Vec<&PhaseResult> {
         self.threads.iter().filter_map(|one| one.phases.get(part)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::Histogram;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::packed::Packed;
+    use crate::tally::Tally;
+    use crate::thread_result::ClassResult;
+
+    /// What one thread of a host hands in that has seen these latencies.
+    fn thread(latencies_ns: &[u64]) -> ThreadResult {
+        let mut tally = Tally::precise();
+        latencies_ns.iter().for_each(|&latency| tally.record(latency));
+        let class = ClassResult {
+            count: latencies_ns.len() as u64,
+            service: Packed::of(&tally),
+            ..ClassResult::default()
+        };
+        ThreadResult { classes: vec![class], ..ThreadResult::default() }
+    }
+
+    proptest! {
+        #[test]
+        fn merged_hosts_have_the_percentiles_of_all_samples_to_the_last_bucket(
+            hosts in prop::collection::vec(
+                prop::collection::vec(prop::collection::vec(1u64..100_000_000_000, 0..60), 1..4), 1..9),
+        ) {
+            let (mut merged, mut exact) = (Results::default(), Histogram::new());
+            for host in &hosts {
+                let handed = Results { sessions: Vec::new(), threads: host.iter().map(|one| thread(one)).collect() };
+                // As it travels.
+                merged.add(serde_json::from_slice(&serde_json::to_vec(&handed).unwrap()).unwrap());
+                host.iter().flatten().for_each(|&latency| exact.record_ns(latency));
+            }
+            let mut all = Histogram::new();
+            merged.threads.iter().for_each(|thread| thread.classes[0].service.add_to(&mut all));
+            let buckets = |histogram: &Histogram| -> Vec<(u64, u64)> {
+                let recorded = histogram.inner().iter_recorded();
+                recorded.map(|value| (value.value_iterated_to(), value.count_at_value())).collect()
+            };
+            prop_assert_eq!(buckets(&all), buckets(&exact));
+        }
     }
 }

@@ -5,18 +5,19 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 
 use dyno_engine::{TargetError, TargetErrorKind};
-use dyno_record::{RunRecord, Waits};
+use dyno_record::{Fleet, RunRecord, Waits};
 
 use crate::assemble;
 use crate::collector::Collector;
 use crate::conductor::Conductor;
+use crate::crew::{Crew, Muster};
 use crate::job::{Aim, Job, Outcome};
 use crate::leftover::{self, Leftover};
 use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::observe::{ObserverThread, SamplerThread};
 use crate::results::Results;
 use crate::thread::NO_THREAD;
-use crate::threads::Threads;
+use crate::threads::{Feed, Threads};
 use crate::watch::Watch;
 use crate::watcher::Watcher;
 
@@ -27,13 +28,25 @@ use crate::watcher::Watcher;
 /// Nothing could be started: the target cannot be observed, or the machine gives no thread to do it. From the moment that
 /// sessions start, every end has a record.
 pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<(RunRecord, Vec<Leftover>), TargetError> {
-    let Finished { measured, results, series, outcome } = measure(job, watch)?;
+    run_by(job, watch, None)
+}
+
+/// As [`run`], by a crew that `muster` gets together: threads of this process where there is nobody else.
+///
+/// # Errors
+/// As [`run`]; or there is no crew.
+pub fn run_by(
+    job: &Job<'_>,
+    watch: &dyn Watch,
+    muster: Option<&dyn Muster>,
+) -> Result<(RunRecord, Vec<Leftover>), TargetError> {
+    let Finished { measured, results, series, outcome } = measure(job, watch, muster)?;
     let left = leftover::of_run(job, &results);
     Ok((assemble::record(job, &measured, &results, series, outcome), left))
 }
 
 /// Runs `job` to its end.
-fn measure(job: &Job<'_>, watch: &dyn Watch) -> Result<Finished, TargetError> {
+fn measure(job: &Job<'_>, watch: &dyn Watch, muster: Option<&dyn Muster>) -> Result<Finished, TargetError> {
     let no_thread = |error: std::io::Error| {
         TargetError::new(TargetErrorKind::Database, format!("no thread could be started: {error}"))
             .hint(NO_THREAD)
@@ -44,11 +57,26 @@ fn measure(job: &Job<'_>, watch: &dyn Watch) -> Result<Finished, TargetError> {
         watchers.push(start_watcher(job, at, &no_thread)?);
     }
     let mut conductor = Conductor::new(job, watch, watchers);
+    // Whoever comes from elsewhere looks at the targets, too: before the counters are read that the whole run is held against.
+    let mustered = muster.map(|muster| muster.start(job)).transpose()?;
     conductor.begin();
     let connect_began_ns = job.clock.now_ns();
-    let (mut threads, mut collector) = Threads::start(job, &conductor.looks());
-    let outcome = conductor.conduct(&mut threads, &mut collector, connect_began_ns);
-    Ok(conductor.finish(threads, collector, outcome))
+    let (mut crew, feed): (Box<dyn Crew>, Feed) = match mustered {
+        Some((crew, filled)) => (crew, Feed { filled, empties: Vec::new() }),
+        None => {
+            let (threads, feed) = Threads::start(job, &conductor.looks(), (0..job.plan.sessions()).collect());
+            (Box::new(threads), feed)
+        }
+    };
+    crew.connect();
+    let mut collector = Collector::new(job.targets.len(), job.series(), feed.filled, feed.empties);
+    let outcome = conductor.conduct(crew.as_mut(), &mut collector, connect_began_ns);
+    Ok(conductor.finish(crew, collector, outcome))
+}
+
+/// The record of a run whose leader was lost, of what its sessions measured: nobody read the database's counters, so it is no result.
+pub fn without_leader(job: &Job<'_>, results: &Results, fleet: Fleet, reason: String) -> RunRecord {
+    assemble::without_leader(job, results, fleet, reason)
 }
 
 /// The record of a run that has begun: all that is known before any of it is measured. Reads the host's facts, which
@@ -164,15 +192,42 @@ mod tests {
         for (urls, rate) in [(&[][..], None), (&["sqlite:a", "sqlite:b"], Some(2_000.0))] {
             let plan = plan(urls, rate);
             let job = job(&plan);
-            let Finished { measured, results, series, outcome } = measure(&job, &Unwatched).unwrap();
+            let Finished { measured, results, series, outcome } = measure(&job, &Unwatched, None).unwrap();
             let read: Results = serde_json::from_slice(&serde_json::to_vec(&results).unwrap()).unwrap();
             assert_eq!(read, results);
             let here = assemble::record(&job, &measured, &results, series.clone(), outcome.clone());
-            let mut there = assemble::record(&job, &measured, &read, series, outcome);
+            let mut there = assemble::record(&job, &measured, &read, series.clone(), outcome.clone());
+            let mut folded: Results = serde_json::from_slice(&serde_json::to_vec(&results).unwrap()).unwrap();
+            folded.fold();
+            assert_eq!(folded.sessions.len(), job.targets.len());
+            let mut sum = assemble::record(&job, &measured, &folded, series, outcome);
             // What is read anew for each record.
             there.ended_at.clone_from(&here.ended_at);
             there.hosts[0].facts.clone_from(&here.hosts[0].facts);
             assert_eq!(there, here);
+            sum.ended_at.clone_from(&here.ended_at);
+            sum.hosts[0].facts.clone_from(&here.hosts[0].facts);
+            // Sums of seconds depend on their order in the last digit, and nothing else is different.
+            let seconds = |record: &RunRecord| record.window.as_ref().unwrap().work_seconds();
+            assert!((seconds(&sum) - seconds(&here)).abs() < 1e-9);
+            assert_eq!(
+                (&sum.ops.len(), &sum.errors, &sum.whole),
+                (&here.ops.len(), &here.errors, &here.whole)
+            );
+            for (name, ops) in &here.ops {
+                let folded = &sum.ops[name];
+                assert_eq!(
+                    (folded.count, folded.rows, &folded.service_us),
+                    (ops.count, ops.rows, &ops.service_us)
+                );
+            }
+            let (window, of_sum) = (here.window.as_ref().unwrap(), sum.window.as_ref().unwrap());
+            assert_eq!((&of_sum.counted, &of_sum.unsure), (&window.counted, &window.unsure));
+            assert_eq!((of_sum.edge_us_max, of_sum.edge_late), (window.edge_us_max, window.edge_late));
+            assert_eq!(
+                (sum.gate.sessions, sum.gate.skew_us_max),
+                (here.gate.sessions, here.gate.skew_us_max)
+            );
             assert!(!here.errors.is_empty(), "there is none to travel");
             assert!(here.ops["update"].service_us.p99.is_some(), "{:?}", here.ops);
             assert!(here.window.unwrap().counted.unwrap().rows() > 0);

@@ -215,6 +215,20 @@ impl Shared {
         self.shown_ns.iter().all(|shown_ns| shown_ns.load(Ordering::Acquire) >= since_ns)
     }
 
+    /// When the last session that has to make its work visible did, at the earliest; the largest number where none has to.
+    pub(crate) fn shown_ns_min(&self) -> u64 {
+        self.shown_ns.iter().map(|shown_ns| shown_ns.load(Ordering::Acquire)).min().unwrap_or(u64::MAX)
+    }
+
+    /// When those that have to make their work visible did, on average; nothing where none has to.
+    pub(crate) fn shown_mean_of_part_ns(&self) -> Option<u64> {
+        let shown = || self.shown_ns.iter().map(|shown_ns| shown_ns.load(Ordering::Acquire));
+        let (sum, count) = shown()
+            .filter(|shown_ns| *shown_ns < u64::MAX)
+            .fold((0u128, 0u128), |(sum, count), shown_ns| (sum + u128::from(shown_ns), count + 1));
+        (count > 0).then(|| (sum / count) as u64)
+    }
+
     /// When sessions made visible what they had done, on average.
     pub(crate) fn shown_ns_mean(&self) -> u64 {
         let sum: u128 =

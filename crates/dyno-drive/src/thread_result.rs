@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::packed::Packed;
+use crate::results::COUNT_MAX;
 
 /// What the sessions of one thread have done in the window on one target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,14 @@ pub(crate) struct ClassResult {
 }
 
 impl ClassResult {
+    /// Whether sums of many such counts cannot overflow: they may have come from anywhere.
+    pub(crate) fn is_countable(&self) -> bool {
+        let counts = [self.count, self.errors, self.rows, self.rolled_back, self.tallied];
+        let shares = [self.before.0, self.before.1];
+        counts.iter().all(|count| *count <= COUNT_MAX)
+            && shares.iter().all(|share| share.is_finite() && share.abs() <= COUNT_MAX as f64)
+    }
+
     /// Adds what was done besides.
     pub(crate) fn add(&mut self, other: &Self) {
         self.count += other.count;

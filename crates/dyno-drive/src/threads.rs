@@ -1,24 +1,23 @@
 //! The sessions' threads, seen from the coordinator: started together, woken together, and never waited for without end.
 
+mod crew;
 mod start;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use dyno_engine::Interrupter;
+use dyno_engine::{Clock, Interrupter};
 use dyno_plan::{Length, Side};
-use dyno_record::Placed;
 use dyno_workload::{Pace, Think};
 
 use crate::affinity::Affinity;
-use crate::collector::Collector;
 use crate::counts::Counts;
 use crate::descriptors;
+use crate::interval::Interval;
 use crate::job::Job;
 use crate::looks::Looks;
-use crate::observe::Taken;
 use crate::phased;
 use crate::prepared::Prepared;
 use crate::recorder::Recorder;
@@ -38,11 +37,15 @@ const CALLED_IN_S_MAX: f64 = 0.5;
 /// The threads of a run, and the sessions that they lead.
 pub(crate) struct Threads {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) sessions: u32,
+    /// The numbers of the sessions.
+    numbers: Vec<u32>,
     /// Those of the first workload, whose operations say when a window of so many operations is over.
-    pub(crate) leading: u32,
+    leading: u32,
     /// How many threads there are.
-    pub(crate) count: u32,
+    count: u32,
+    clock: Arc<dyn Clock>,
+    /// Whether sessions load tables.
+    loads: bool,
     /// Which thread of those that lead several sessions leads which.
     affinity: Arc<Affinity>,
     messages: Receiver<Message>,
@@ -54,35 +57,46 @@ pub(crate) struct Threads {
     counts: Vec<ThreadResult>,
 }
 
+/// Where the intervals of threads come from, and where used ones go back to, by thread.
+pub(crate) struct Feed {
+    pub(crate) filled: Receiver<Box<Interval>>,
+    pub(crate) empties: Vec<Sender<Box<Interval>>>,
+}
+
 impl Threads {
-    /// `taken` with the transactions of sessions, so far, that were no operations.
-    pub(crate) fn with_overhead(&self, mut taken: Vec<Taken>) -> Vec<Taken> {
-        for (at, taken) in taken.iter_mut().enumerate() {
-            taken.overhead = self.shared.overhead(at);
-        }
-        taken
+    /// The numbers of the sessions.
+    pub(crate) fn numbers(&self) -> &[u32] {
+        &self.numbers
     }
 
-    /// Starts every session's thread; they connect, prepare and wait at the gate. `looks` at the targets, in their order. Where
-    /// the machine gives too few threads the run has failed, with those sessions that are there.
-    pub(crate) fn start(job: &Job<'_>, looks: &[Arc<Looks>]) -> (Self, Collector) {
+    /// Starts the threads of the sessions that have these `numbers`; they connect, prepare and wait at the gate. `looks` at the
+    /// targets, in their order. Where the machine gives too few threads the run has failed, with those sessions that are there.
+    pub(crate) fn start(job: &Job<'_>, looks: &[Arc<Looks>], numbers: Vec<u32>) -> (Self, Feed) {
         let plan = job.plan;
-        let sessions = plan.sessions();
+        let sessions = numbers.len() as u32;
         let sides: Vec<Side<'_>> = plan.sides().collect();
-        let target_of = plan.target.assign(sessions);
-        let publishes = target_of.iter().map(|&at| job.targets[at].identity.counting.at_edges);
-        let shared = Arc::new(Shared::new(job.targets.len(), &publishes.collect::<Vec<_>>()));
+        let target_of = plan.target.assign(plan.sessions());
+        // Those of other hosts are never waited for.
+        let mut publishes = vec![false; target_of.len()];
+        for &number in &numbers {
+            let at = target_of[number as usize];
+            publishes[number as usize] = job.targets[at].identity.counting.at_edges;
+        }
+        let shared = Arc::new(Shared::new(job.targets.len(), &publishes));
         let (tell, messages) = channel();
         let (full, filled) = channel();
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
-        let alone = start::alone(job, &target_of);
+        let own_targets = numbers.iter().map(|&number| target_of[number as usize]);
+        let alone = start::alone(job, own_targets);
         let shared_threads = start::shared_threads(job, sessions - alone);
         let affinity = Arc::new(Affinity::of(shared_threads, plan.run.placement));
         let mut threads = Self {
             shared: Arc::clone(&shared),
-            sessions,
-            leading: sides[0].sessions,
+            leading: numbers.iter().filter(|number| **number < sides[0].sessions).count() as u32,
+            numbers,
             count: alone + shared_threads as u32,
+            clock: Arc::clone(&job.clock),
+            loads: job.loads(),
             affinity: Arc::clone(&affinity),
             messages,
             interrupters: BTreeMap::new(),
@@ -103,10 +117,10 @@ impl Threads {
         };
         let prepared = Prepared::of(job, &target_of).unwrap_or_else(|reason| {
             shared.fail(reason);
-            threads.sessions = 0;
+            threads.numbers.clear();
             Prepared::default()
         });
-        let workers = (0..threads.sessions).map(|number| {
+        let workers = threads.numbers.iter().map(|&number| {
             let at = target_of[number as usize];
             let aim = &job.targets[at];
             let (place, within) = plan.side_of(number);
@@ -163,13 +177,13 @@ impl Threads {
                 "no thread could be started for session {} of {sessions}: {error} (hint: {hint})",
                 started.sessions + 1
             ));
-            threads.sessions = started.sessions;
+            threads.numbers.truncate(started.sessions as usize);
         }
-        (threads, Collector::new(job.targets.len(), job.series(), filled, empties))
+        (threads, Feed { filled, empties })
     }
 
     /// Takes in what sessions report, for up to `patience` or until one has reported.
-    pub(crate) fn listen(&mut self, patience: Duration) {
+    fn hear(&mut self, patience: Duration) {
         match self.messages.recv_timeout(patience) {
             Ok(message) => self.note(message),
             Err(RecvTimeoutError::Timeout) => return,
@@ -196,20 +210,7 @@ impl Threads {
         }
     }
 
-    /// Where threads that lead several sessions were kept; nothing where there are none.
-    pub(crate) fn placement(&self) -> Option<Placed> {
-        (self.affinity.threads() > 0).then(|| self.affinity.placed())
-    }
-
-    /// Sessions that have ended.
-    pub(crate) fn ended(&self) -> u32 {
-        self.ended.len() as u32
-    }
-
-    /// Stops every session: waits `drain` for operations under way, or until the user is `impatient`, then breaks off what is
-    /// left. Returns the numbers of sessions that had to be broken off; `hang` is told of them before they are, unless the user
-    /// is impatient.
-    pub(crate) fn stop(
+    fn end(
         &mut self,
         drain: Duration,
         now_s: &dyn Fn() -> f64,
@@ -220,7 +221,8 @@ impl Threads {
         self.shared.close_gate();
         self.shared.wake();
         self.wait_ended(now_s() + drain.as_secs_f64(), now_s, impatient);
-        let hanging: Vec<u32> = (0..self.sessions).filter(|n| !self.ended.contains_key(n)).collect();
+        let hanging: Vec<u32> =
+            self.numbers.iter().copied().filter(|n| !self.ended.contains_key(n)).collect();
         if !hanging.is_empty() && !impatient() {
             hang(&hanging);
         }
@@ -245,15 +247,14 @@ impl Threads {
     fn wait_ended(&mut self, until_s: f64, now_s: &dyn Fn() -> f64, impatient: &dyn Fn() -> bool) {
         let is_waiting = |threads: &Self| match threads.shared.is_called_in() {
             true => threads.counted < threads.counting,
-            false => threads.ended() < threads.sessions || threads.counted < threads.counting,
+            false => threads.ended.len() < threads.numbers.len() || threads.counted < threads.counting,
         };
         while is_waiting(self) && now_s() < until_s && !impatient() {
-            self.listen(Duration::from_millis(20));
+            self.hear(Duration::from_millis(20));
         }
     }
 
-    /// What the sessions measured; those that never answered are missing.
-    pub(crate) fn into_results(self) -> Results {
+    fn into_handed(self) -> Results {
         let sessions = self.ended.into_values().map(|result| *result).collect();
         Results { sessions, threads: self.counts }
     }

@@ -10,6 +10,7 @@ pub mod class;
 pub mod counter;
 pub mod counting;
 mod finite;
+mod fleet;
 pub mod host;
 pub mod id;
 pub mod imported;
@@ -47,6 +48,7 @@ pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Sna
 pub use counting::{
     CountingRules, Requests, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
 };
+pub use fleet::{ClockFit, Fleet, FleetHost};
 pub use host::{Host, HostClock, HostReading, Observed, Role};
 pub use id::{RunId, new_run_id, now_rfc3339, rfc3339};
 pub use imported::Imported;

@@ -10,6 +10,7 @@ use crate::audit::AuditCheck;
 use crate::calibration::Calibration;
 use crate::class::{ALL, COMMIT, CONNECT, Class, SLICE};
 use crate::counter::Counters;
+use crate::fleet::Fleet;
 use crate::host::{Host, Role, UNKNOWN};
 use crate::id::RunId;
 use crate::imported::Imported;
@@ -250,6 +251,9 @@ pub struct RunRecord {
     pub targets: Vec<TargetFacts>,
     /// The machines: the one that drove it, and those of its databases as far as they are known.
     pub hosts: Vec<Host>,
+    /// The driver hosts, where sessions were led from several that have agents; absent where this program led all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<Fleet>,
     /// The common start.
     pub gate: Gate,
     /// The measured interval; absent when the run ended before one began.
@@ -316,6 +320,7 @@ impl RunRecord {
             part_of: None,
             targets: Vec::new(),
             hosts: Vec::new(),
+            fleet: None,
             gate: Gate::default(),
             window: None,
             workload: None,

@@ -64,6 +64,7 @@ impl RunRecord {
             plan,
             part_of: self.part_of.clone(),
             targets: vec![target],
+            fleet: self.fleet.clone(),
             hosts,
             gate: own.gate.clone(),
             window: own.window.clone(),

@@ -10,6 +10,7 @@
 //! - [`Galera`] is a cluster of MariaDB servers;
 //! - [`Nginx`] is a proxy in front of a server of pages;
 //! - [`Sshd`] and [`NodeExporter`] are ways to a machine that is looked at from elsewhere;
+//! - [`Nats`] is one NATS server;
 //! - [`skip`] and [`cannot`] are the ways for a test to say that it did not run: something could be installed, or nothing
 //!   helps on this machine.
 //!
@@ -24,6 +25,7 @@ mod mysql;
 mod mysql_bins;
 mod nginx;
 mod node_exporter;
+mod nats;
 mod pgbouncer;
 mod postgres;
 mod prometheus;
@@ -38,6 +40,7 @@ pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
 pub use nginx::Nginx;
 pub use node_exporter::NodeExporter;
+pub use nats::Nats;
 pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
 pub use prometheus::Prometheus;

@@ -3,6 +3,8 @@
 mod awr;
 mod calibrate;
 mod capacity;
+#[cfg_attr(not(feature = "fleet"), path = "cli/no_fleet.rs")]
+mod fleet;
 mod health;
 mod levels;
 mod measuring;
@@ -28,6 +30,9 @@ use crate::engines::{NAMES, named};
 pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
 pub(crate) use calibrate::Calibrate;
 pub(crate) use capacity::Capacity;
+pub(crate) use fleet::Hosts;
+#[cfg(feature = "fleet")]
+pub(crate) use fleet::{Agent, Collect, Meeting};
 pub(crate) use health::Health;
 pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
@@ -223,6 +228,21 @@ pub(crate) enum Command {
             dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  dyno show last; dyno report last -o present.html\n  dyno capacity sweep:last last"
     )]
     Watch(Watch),
+    /// Wait on this host for whoever leads runs from several driver hosts, and do its part of the sessions.
+    #[cfg(feature = "fleet")]
+    #[command(
+        after_long_help = "One on each driver host; leaders find it at the NATS server under the name of its group (`dyno run --hosts 3`). A password of the database is \
+            never sent: target.password_env or target.password_file name where it is on this host. Ctrl-C ends it; what it measured and nobody has yet \
+            stays on its disk (`dyno collect`).\n\nExamples:\n  dyno agent --nats nats://meet:4222 --group oltp\n  dyno agent --nats tls://meet:4222 --nats-auth nats.toml --name client-2"
+    )]
+    Agent(Agent),
+    /// Fetch what agents keep of runs whose leader was lost, and store it as records of failed runs.
+    #[cfg(feature = "fleet")]
+    #[command(
+        after_long_help = "What sessions measured is merged; the database's counters were read by nobody, so such a record is no result. Agents keep a run until \
+            somebody has stored it.\n\nExamples:\n  dyno collect --nats nats://meet:4222 --group oltp\n  dyno collect 20261125-023000-7f3a\n  dyno collect --from client-1/agent --from client-2/agent"
+    )]
+    Collect(Collect),
     /// What a platform can do against what is made of it: how much of the knee of each component is used, and which comes first.
     #[command(
         after_long_help = "MEASURED is a suite, a sweep, a search or runs; USE are watches (`dyno watch`) and imported reports, as many as there are: with \

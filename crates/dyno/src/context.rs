@@ -1,15 +1,18 @@
 //! From options to plan and repository.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use dyno_campaign::{Consent, Error, Lead, repository_path};
+use dyno_drive::Muster;
 use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource};
 use dyno_record::Repository;
 
 use crate::beside::Beside;
-use crate::cli::{Common, DEFAULT_PLAN, Marks};
+use crate::cli::{Common, DEFAULT_PLAN, Hosts, Marks};
 use crate::engines::ENGINES;
 use crate::events::Logged;
+use crate::fleet;
 use crate::talk::Talk;
 use crate::terminal::Terminal;
 
@@ -46,24 +49,26 @@ pub(crate) fn led<T>(
     talk: &Talk,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
-    led_by(&Terminal::new(talk, Beside::start(common, talk)?), common, marks, work)
+    led_by(&Terminal::new(talk, Beside::start(common, talk)?), common, marks, None, work)
 }
 
-/// The same of a `command` that has a full screen, where there is a terminal for it.
+/// The same of a `command` that has a full screen, where there is a terminal for it; its sessions may be done on other `hosts`.
 pub(crate) fn led_on_screen<T>(
     command: &'static str,
     common: &Common,
-    marks: &Marks,
+    (marks, hosts): (&Marks, Option<&Hosts>),
     talk: &Talk,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
-    led_by(&Terminal::on_screen(talk, Beside::start(common, talk)?, command), common, marks, work)
+    let fleet = hosts.map(|hosts| fleet::gathered(hosts, talk)).transpose()?.flatten();
+    led_by(&Terminal::on_screen(talk, Beside::start(common, talk)?, command), common, marks, fleet, work)
 }
 
 fn led_by<T>(
     terminal: &Terminal<'_>,
     common: &Common,
     marks: &Marks,
+    fleet: Option<Arc<dyn Muster>>,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
     let own =
@@ -75,6 +80,7 @@ fn led_by<T>(
         consent: Consent { own: own.collect(), all: common.allow_hooks, writes: common.allow_writes },
         cancel: terminal.cancel.clone(),
         steer: terminal.steer.clone(),
+        fleet,
         listener: terminal,
     };
     let Some(log) = terminal.events() else { return terminal.outcome(work(&lead)) };

@@ -16,6 +16,8 @@ mod context;
 mod engines;
 mod events;
 mod exit;
+#[cfg_attr(not(feature = "fleet"), path = "no_fleet.rs")]
+mod fleet;
 mod output;
 mod progress;
 mod screen;

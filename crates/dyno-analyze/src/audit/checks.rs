@@ -1,9 +1,11 @@
 //! The list of checks.
 
+use dyno_record::RunRecord;
+
 use super::facts::Facts;
 use super::finding::Verdict;
 use super::{
-    changes, churn, client, commits, counters, draws, expected, hosts, loaded, others, physical, processor,
+    changes, churn, client, commits, counters, draws, expected, fleet, hosts, loaded, others, physical, processor,
     reads, scans, time, updates, window, work,
 };
 
@@ -14,6 +16,7 @@ type Check = (&'static str, fn(&Facts<'_>) -> Verdict);
 pub(super) const CHECKS: &[Check] = &[
     ("operations", work::operations),
     ("sessions", window::sessions),
+    ("hosts", fleet::hosts),
     ("counters_epoch", counters::epoch),
     ("counters_monotone", counters::monotone),
     ("counters_known", counters::known),
@@ -66,9 +69,18 @@ pub(super) const CHECKS: &[Check] = &[
     ("processor", processor::others),
 ];
 
+/// The check of driver hosts: it is made only where there are several, and is none of a run that has one.
+const OF_A_FLEET: &str = "hosts";
+
+/// Every check that is made of a record.
+pub(super) fn of(record: &RunRecord) -> impl Iterator<Item = &'static Check> {
+    let is_fleet = record.fleet.is_some();
+    CHECKS.iter().filter(move |(name, _)| is_fleet || *name != OF_A_FLEET)
+}
+
 /// Checks of the client, the machine and the whole run: of several targets they are made of the total alone.
-pub(super) const OF_THE_RUN: [&str; 7] =
-    ["window_length", "gate_skew", "stalls", "wall_clock", "open_loop", "client_cost", "processor"];
+pub(super) const OF_THE_RUN: [&str; 8] =
+    ["hosts", "window_length", "gate_skew", "stalls", "wall_clock", "open_loop", "client_cost", "processor"];
 
 /// Checks that hold for the total of several targets as for each of them; all others let one database speak.
 pub(super) const OF_BOTH: [&str; 9] = [

@@ -5,6 +5,7 @@ use dyno_record::{CheckStatus, Window};
 
 use super::facts::Facts;
 use super::finding::{Finding, Verdict, found, skip};
+use super::fleet;
 use crate::number::{count, figure, fixed, percent, time_us};
 
 /// Share of failed operations, %, that is worth a word; deadlocks and serialization failures of a contended load are few.
@@ -237,6 +238,9 @@ fn phases(facts: &Facts<'_>) -> Verdict {
 /// Whether the client was itself the limit.
 pub(super) fn cost(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
+    if let Some(fleet) = &facts.record.fleet {
+        return fleet::cost(fleet);
+    }
     if facts.counting.in_process {
         return skip("the database runs inside this process, so its processor time is the database's too");
     }

@@ -2,7 +2,7 @@
 
 use dyno_record::{AuditCheck, CheckStatus, RunRecord};
 
-use super::checks::{CHECKS, OF_BOTH, OF_THE_RUN};
+use super::checks::{self, CHECKS, OF_BOTH, OF_THE_RUN};
 use super::facts::Facts;
 use super::finding;
 
@@ -67,7 +67,7 @@ pub(super) fn audit(record: &RunRecord) -> Vec<AuditCheck> {
     let facts = Facts::of(record);
     let facts = Facts { replicated: facts.is_shared() && writers > 1, ..facts };
     let of_all = |name: &&str| OF_THE_RUN.contains(name) || OF_BOTH.contains(name);
-    let checks = CHECKS.iter().filter(|(name, _)| of_all(name));
+    let checks = checks::of(record).filter(|(name, _)| of_all(name));
     let whole = checks.map(|&(name, check)| finding::named(name, check(&facts)));
     let each = audits(record);
     let each = each.iter().enumerate().map(|(at, own)| summary(record, at, own));

@@ -17,6 +17,7 @@ mod each_target;
 mod expected;
 mod facts;
 mod finding;
+mod fleet;
 mod hosts;
 mod loaded;
 mod others;
@@ -44,6 +45,7 @@ use dyno_record::{AuditCheck, CheckStatus, RunRecord, Status};
 pub use changes::changed_words;
 use checks::CHECKS;
 use facts::Facts;
+pub use fleet::bound_by as driver_bound_by;
 pub(crate) use others::Company;
 pub use time::{SEEN_LITTLE, seen_little};
 
@@ -52,7 +54,8 @@ pub fn check_names() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|&(name, _)| name)
 }
 
-/// Holds a record's numbers against each other: one finding for each check, always all of them.
+/// Holds a record's numbers against each other: one finding for each check, always all of them; that of driver hosts
+/// only where there are several.
 ///
 /// Of several targets, each has its own findings; here they are summed up in one check for each, beside
 /// those of the run as a whole. Looks at what was measured only, never at the record's status, reasons or former audit.
@@ -61,7 +64,7 @@ pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
         return each_target::audit(record);
     }
     let facts = Facts::of(record);
-    CHECKS.iter().map(|&(name, check)| finding::named(name, check(&facts))).collect()
+    checks::of(record).map(|&(name, check)| finding::named(name, check(&facts))).collect()
 }
 
 /// Fills each target's own audit and whose its figures are, where a record has several.

@@ -1,7 +1,7 @@
 //! The window itself: all sessions there, started together, ended together, and nobody asleep.
 
 use dyno_plan::Length;
-use dyno_record::{CheckStatus, Window};
+use dyno_record::{CheckStatus, Host, Window};
 
 use super::facts::Facts;
 use super::finding::{Skip, Verdict, found, skip};
@@ -177,11 +177,23 @@ pub(super) fn gate_skew(facts: &Facts<'_>) -> Verdict {
         return skip("the skew is not known");
     }
     let window_us = facts.window().map_or(0.0, |window| window.seconds * 1e6);
-    let host = facts.record.driver();
-    let cpus = f64::from(if host.cpus_allowed > 0 { host.cpus_allowed } else { host.cpus }.max(1));
-    let queue_us = (f64::from(facts.sessions()) / cpus - 1.0).max(0.0) * SLICE_US;
+    let on = |host: &Host, sessions: u32| {
+        let cpus = f64::from(if host.cpus_allowed > 0 { host.cpus_allowed } else { host.cpus }.max(1));
+        (f64::from(sessions) / cpus - 1.0).max(0.0) * SLICE_US
+    };
+    let mut words = format!("sessions' first operations began within {}", time_us(skew_us));
+    let queue_us = match &facts.record.fleet {
+        None => on(facts.record.driver(), facts.sessions()),
+        Some(fleet) => {
+            words = format!(
+                "{words} of each other on {} hosts, known to {}",
+                fleet.hosts.len(),
+                time_us(fleet.bound_us())
+            );
+            fleet.hosts.iter().map(|host| on(&host.host, host.sessions)).fold(0.0, f64::max)
+        }
+    };
     let free_us = (SKEW_FREE_US + queue_us).max(window_us * SHARE_FREE);
-    let words = format!("sessions' first operations began within {}", time_us(skew_us));
     let (expected, observed) = (format!("≤ {}", time_us(free_us)), time_us(skew_us));
     if skew_us <= free_us {
         return found(CheckStatus::Pass, expected, observed, words);

@@ -75,6 +75,7 @@ impl PartLead<'_> {
             consent: Consent { writes: self.of.consent.writes, ..Consent::default() },
             cancel: self.cancel.clone(),
             steer: Steer::default(),
+            fleet: self.of.fleet.clone(),
             listener: &self.quiet,
         }
     }

@@ -41,6 +41,7 @@ impl Ear {
             consent: Consent::default(),
             cancel: self.cancel.clone(),
             steer: self.steer.clone(),
+            fleet: None,
             listener: self,
         }
     }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use dyno_record::now_rfc3339;
 
 use super::Conductor;
-use super::beat::{ANNOUNCED_NS, BEAT};
+use super::beat::BEAT;
 use super::reading::FAR_EDGE;
+use super::window::with_overhead;
 use crate::collector::{self, Collector};
+use crate::crew::Crew;
 use crate::job::Outcome;
 use crate::looks::Look;
 use crate::observe::Taken;
-use crate::shared::Phase;
-use crate::threads::Threads;
 use crate::watch::Event;
 use crate::watcher::Watcher;
 
@@ -30,29 +30,26 @@ const SAMPLE_MAX: Duration = Duration::from_millis(200);
 
 impl Conductor<'_> {
     /// Begins the window, at one moment for all sessions: at `due_ns`, or as soon as it can be announced.
-    pub(super) fn begin_window(&mut self, threads: &mut Threads, due_ns: u64) -> Result<(), Outcome> {
-        let origin_ns = due_ns.max(self.now_ns() + ANNOUNCED_NS);
-        threads.shared.set_origin(origin_ns);
+    pub(super) fn begin_window(&mut self, crew: &mut dyn Crew, due_ns: u64) -> Result<(), Outcome> {
+        let origin_ns = due_ns.max(self.now_ns() + crew.lead_ns());
         self.measured.origin_ns = Some(origin_ns);
-        threads.shared.enter(Phase::Opening);
-        // Where this thread lost its processor just now, operations of that time are in nobody's count.
-        let late_ns = self.now_ns().saturating_sub(origin_ns);
+        let late_ns = crew.open_window(origin_ns, self.planned_end_ns(origin_ns));
         self.measured.stall_ns_max = late_ns;
-        threads.shared.wake();
         while self.now_ns() < origin_ns {
-            self.look(threads)?;
+            self.look(crew)?;
             std::thread::park_timeout(LOOK);
         }
         let all_publish = self.job.targets.iter().all(|aim| aim.identity.counting.at_edges);
-        self.wait_edge(threads, 0, if all_publish { EDGE_SHARP_S } else { EDGE_TOLD_S });
+        let patience_s = if all_publish { EDGE_SHARP_S } else { EDGE_TOLD_S };
+        self.wait_edge(crew, 0, patience_s);
         self.last_beat_ns = Some(self.now_ns());
-        self.opening = !self.is_at_edge(threads, 0);
+        self.opening = !self.is_at_edge(crew, 0);
         self.blind = self.opening;
         // Counters that show at once what is done are read now, whoever is still in an operation.
         let (job, opening) = (self.job, self.opening);
         let now = |at: usize| (!opening || !job.targets[at].identity.counting.at_edges).then_some(0);
-        let taken = self.all_snapshots(threads, &now, FAR_EDGE)?;
-        self.previous = (threads.with_overhead(taken.clone()), self.counted_until(threads, 0, origin_ns));
+        let taken = self.all_snapshots(crew, &now, FAR_EDGE)?;
+        self.previous = (with_overhead(crew, taken.clone()), self.counted_until(crew, 0, origin_ns));
         self.measured.begin_at = taken.first().map_or_else(now_rfc3339, |taken| taken.at.clone());
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
             target.vigil.begin(&taken);
@@ -61,15 +58,15 @@ impl Conductor<'_> {
         self.measured.processors.begin(self.job);
         self.watchers.iter().for_each(Watcher::resume_sampler);
         if !self.opening {
-            self.enter_window(threads);
+            crew.enter_window();
         }
         self.watch.event(&Event::Window { at_ns: origin_ns, late_ns });
         Ok(())
     }
 
     /// Reads again the counters that show what sessions did only when these make it visible, once all of them have.
-    pub(super) fn opened(&mut self, threads: &mut Threads) -> Result<(), Outcome> {
-        if !self.opening || !self.is_at_edge(threads, 0) {
+    pub(super) fn opened(&mut self, crew: &mut dyn Crew) -> Result<(), Outcome> {
+        if !self.opening || !self.is_at_edge(crew, 0) {
             return Ok(());
         }
         let looks = self.looks();
@@ -77,7 +74,7 @@ impl Conductor<'_> {
         // A sample's transaction that ends just now may be counted before it is known.
         self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
         let far = self.far_patience();
-        let taken = self.all_snapshots(threads, &|at| due.contains(&at).then_some(0), far)?;
+        let taken = self.all_snapshots(crew, &|at| due.contains(&at).then_some(0), far)?;
         self.watchers.iter().for_each(Watcher::resume_sampler);
         for at in due {
             self.measured.targets[at].vigil.see(&taken[at]);
@@ -89,63 +86,49 @@ impl Conductor<'_> {
             }
         }
         self.opening = false;
-        self.enter_window(threads);
+        crew.enter_window();
         Ok(())
     }
 
-    /// The window's begin is read. Sessions that load have waited for that.
-    fn enter_window(&self, threads: &Threads) {
-        threads.shared.enter(Phase::Window);
-        if self.job.loads() {
-            threads.shared.wake();
-        }
-    }
-
     /// Whether all sessions that are still there have reached an edge.
-    fn is_at_edge(&self, threads: &Threads, edge: usize) -> bool {
-        threads.shared.at_edge(edge) + threads.ended() >= threads.sessions
+    fn is_at_edge(&self, crew: &dyn Crew, edge: usize) -> bool {
+        crew.at_edge(edge) + crew.ended() >= crew.size().sessions
     }
 
     /// Until when the counters of an edge, which is due at `edge_ns`, hold what sessions did, on average: these work on until
     /// the counters are there.
-    fn counted_until(&self, threads: &Threads, edge: usize, edge_ns: u64) -> u64 {
+    fn counted_until(&self, crew: &dyn Crew, edge: usize, edge_ns: u64) -> u64 {
         let all_publish = self.job.targets.iter().all(|aim| aim.identity.counting.at_edges);
         let answered_ns = self.looks().iter().map(|looks| looks.answered_ns(edge)).max().unwrap_or(0);
-        let until_ns =
-            if all_publish { answered_ns.min(threads.shared.shown_ns_mean()) } else { answered_ns };
+        let until_ns = if all_publish { answered_ns.min(crew.shown_ns_mean()) } else { answered_ns };
         until_ns.max(edge_ns)
     }
 
-    /// Waits until all sessions have reached an edge, for a bounded time.
-    fn wait_edge(&mut self, threads: &mut Threads, edge: usize, patience_s: f64) {
-        let until_s = self.now_s() + patience_s;
+    /// Waits until all sessions have reached an edge, for a bounded time beside that which they need to hear of it.
+    fn wait_edge(&mut self, crew: &mut dyn Crew, edge: usize, patience_s: f64) {
+        let until_s = self.now_s() + patience_s + crew.lead_ns() as f64 / 1e9;
         // Sessions need microseconds: look often at first, without hearing their reports.
-        while !self.is_at_edge(threads, edge) && self.now_s() < until_s {
+        while !self.is_at_edge(crew, edge) && self.now_s() < until_s {
             std::thread::park_timeout(LOOK);
-            threads.listen(Duration::ZERO);
+            crew.listen(Duration::ZERO);
         }
         self.beat();
     }
 
     /// Ends the window. A session that is in an operation is waited for, as long as the plan lets operations end.
-    pub(super) fn end_window(&mut self, threads: &mut Threads, collector: &mut Collector, in_time: bool) {
+    pub(super) fn end_window(&mut self, crew: &mut dyn Crew, collector: &mut Collector, in_time: bool) {
         self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
-        let end_ns = self.now_ns();
-        threads.shared.enter(Phase::Closing);
-        threads.shared.wake();
+        let end_ns = crew.close_window();
         self.watch.event(&Event::Closing { at_ns: end_ns });
         let patience_s =
             if in_time { self.job.plan.run.drain.0.as_secs_f64().max(EDGE_BROKEN_S) } else { EDGE_BROKEN_S };
         let until_s = self.now_s() + patience_s;
-        self.wait_edge(threads, 1, EDGE_SHARP_S);
-        while !self.is_at_edge(threads, 1)
-            && self.now_s() < until_s
-            && (!in_time || self.look(threads).is_ok())
-        {
-            threads.listen(BEAT);
+        self.wait_edge(crew, 1, EDGE_SHARP_S);
+        while !self.is_at_edge(crew, 1) && self.now_s() < until_s && (!in_time || self.look(crew).is_ok()) {
+            crew.listen(BEAT);
             self.beat();
         }
-        let taken = self.snapshots(Some(threads), &|_| Some(1), Some(FAR_EDGE));
+        let taken = self.snapshots(Some(crew), &|_| Some(1), Some(FAR_EDGE));
         collector.drain();
         if let Ok(taken) = taken.iter().cloned().collect::<Result<Vec<Taken>, _>>() {
             let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
@@ -153,8 +136,8 @@ impl Conductor<'_> {
             // A moment more than a whole interval does not begin another one.
             let intervals = end_ns.saturating_sub(origin_ns) as f64 / interval_ns.max(1) as f64;
             let index = (intervals - collector::SLIVER).ceil().max(1.0) as usize - 1;
-            let until_ns = self.counted_until(threads, 1, end_ns);
-            self.note_interval(threads, collector, index, taken, until_ns);
+            let until_ns = self.counted_until(crew, 1, end_ns);
+            self.note_interval(crew, collector, index, taken, until_ns);
         }
         let first = taken.first().and_then(|taken| taken.as_ref().ok());
         self.measured.end_at = first.map_or_else(now_rfc3339, |taken| taken.at.clone());

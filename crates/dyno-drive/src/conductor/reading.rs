@@ -6,10 +6,10 @@ use dyno_record::Counters;
 
 use super::Conductor;
 use super::beat::BEAT;
+use crate::crew::Crew;
 use crate::job::Outcome;
 use crate::metrics;
 use crate::observe::{Asked, Taken};
-use crate::threads::Threads;
 
 /// The longest wait for a snapshot. Reading takes milliseconds of processor time, but where sessions keep more server
 /// processes busy than there are processors, the one that reads has been seen to stand in the run queue for seconds
@@ -32,14 +32,14 @@ impl Conductor<'_> {
     /// it is; machines elsewhere, which have `far` to answer, fail nothing.
     pub(super) fn all_snapshots(
         &mut self,
-        threads: &mut Threads,
+        crew: &mut dyn Crew,
         edge_of: &dyn Fn(usize) -> Option<usize>,
         far: Duration,
     ) -> Result<Vec<Taken>, Outcome> {
         let cancel = &self.job.cancel;
         let outcome =
             |reason| if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Failed(reason) };
-        self.snapshots(Some(threads), edge_of, Some(far))
+        self.snapshots(Some(crew), edge_of, Some(far))
             .into_iter()
             .collect::<Result<_, _>>()
             .map_err(outcome)
@@ -49,10 +49,13 @@ impl Conductor<'_> {
     /// [`SNAPSHOT_S_MAX`].
     pub(super) fn snapshots(
         &mut self,
-        mut threads: Option<&mut Threads>,
+        mut crew: Option<&mut dyn Crew>,
         edge_of: &dyn Fn(usize) -> Option<usize>,
         far: Option<Duration>,
     ) -> Vec<Result<Taken, String>> {
+        if let Some(crew) = crew.as_deref_mut() {
+            tell_looking(crew, self.watchers.len(), edge_of);
+        }
         let asked = |at| Asked { edge: edge_of(at), far };
         self.watchers.iter().enumerate().for_each(|(at, watcher)| watcher.request(asked(at)));
         let mut until_s = self.now_s() + SNAPSHOT_S_MAX;
@@ -75,10 +78,18 @@ impl Conductor<'_> {
                          for a lock"
                     )));
                 }
-                if let Some(threads) = threads.as_deref_mut() {
-                    threads.listen(Duration::ZERO);
+                if let Some(crew) = crew.as_deref_mut() {
+                    crew.listen(Duration::ZERO);
                 }
             };
+            if let (Some(edge), Some(crew)) = (edge_of(at), crew.as_deref_mut()) {
+                // One that is lost is as good as answered: nobody reads any more.
+                let answered_ns = match &answer {
+                    Ok(_) => self.watchers[at].looks().answered_ns(edge),
+                    Err(_) => self.now_ns(),
+                };
+                crew.looked(edge, at, answered_ns);
+            }
             all.push(answer);
         }
         all
@@ -128,6 +139,16 @@ impl Conductor<'_> {
                 return next.into_iter().map(Result::ok).collect();
             }
             last = next;
+        }
+    }
+}
+
+/// Tells the crew of which targets' counters at an edge are read next.
+fn tell_looking(crew: &mut dyn Crew, targets: usize, edge_of: &dyn Fn(usize) -> Option<usize>) {
+    for edge in [0, 1] {
+        let those: Vec<usize> = (0..targets).filter(|&at| edge_of(at) == Some(edge)).collect();
+        if !those.is_empty() {
+            crew.looking(edge, &those);
         }
     }
 }

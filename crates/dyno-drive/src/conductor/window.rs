@@ -10,11 +10,11 @@ use super::Conductor;
 use super::beat::BEAT;
 use crate::collector::Collector;
 use crate::complete::{Complete, Cumulative, SoFar};
+use crate::crew::Crew;
 use crate::intervals;
 use crate::job::Outcome;
 use crate::observe::Taken;
 use crate::samples::Counted;
-use crate::threads::Threads;
 use crate::totals;
 use crate::watch::{Event, Live};
 use crate::watcher::Watcher;
@@ -27,46 +27,51 @@ const LOAD_BEAT: Duration = Duration::from_millis(1);
 const SHOWN_LOOK: Duration = Duration::from_millis(2);
 
 impl Conductor<'_> {
-    pub(super) fn window(&mut self, threads: &mut Threads, collector: &mut Collector) -> Result<(), Outcome> {
+    /// When a window that began at `origin_ns` ends, if the plan says when.
+    pub(super) fn planned_end_ns(&self, origin_ns: u64) -> Option<u64> {
+        let run = &self.job.plan.run;
+        let Length::Time(time) = run.length() else { return None };
+        let time_ns = time.0.as_nanos() as u64;
+        if self.job.plan.workload.phases.is_empty() {
+            return Some(origin_ns + time_ns);
+        }
+        // Phases go by the gate, as arrivals do: a window that begins a moment late does not move them.
+        let warm_ns = run.warmup.0.as_nanos() as u64;
+        Some(self.measured.gate_opened_ns.unwrap_or(origin_ns) + warm_ns + time_ns)
+    }
+
+    pub(super) fn window(&mut self, crew: &mut dyn Crew, collector: &mut Collector) -> Result<(), Outcome> {
         let origin_ns = self.measured.origin_ns.expect("a window has an origin");
         let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
-        let end_ns = match self.job.plan.run.length() {
-            // Phases go by the gate, as arrivals do: a window that begins a moment late does not move them.
-            Length::Time(time) if !self.job.plan.workload.phases.is_empty() => {
-                let warm_ns = self.job.plan.run.warmup.0.as_nanos() as u64;
-                self.measured.gate_opened_ns.unwrap_or(origin_ns) + warm_ns + time.0.as_nanos() as u64
-            }
-            Length::Time(time) => origin_ns + time.0.as_nanos() as u64,
-            Length::Ops(_) => u64::MAX,
-        };
+        let end_ns = self.planned_end_ns(origin_ns).unwrap_or(u64::MAX);
         let beat = if self.job.loads() { LOAD_BEAT } else { BEAT };
         let mut index = 0;
         loop {
             let tick_ns = origin_ns + (index + 1) * interval_ns;
             while self.now_ns() < tick_ns.min(end_ns) {
-                self.look(threads)?;
-                if threads.shared.reached_ops() == threads.leading {
+                self.look(crew)?;
+                if crew.reached_ops() == crew.size().leading {
                     // A session that came late to the begin may have done all of its work since the last look.
-                    return self.opened(threads);
+                    return self.opened(crew);
                 }
-                self.opened(threads)?;
+                self.opened(crew)?;
                 let left = Duration::from_nanos(tick_ns.min(end_ns).saturating_sub(self.now_ns()));
-                threads.listen(beat.min(left));
+                crew.listen(beat.min(left));
                 self.beat();
                 collector.drain_unless(&|| self.now_ns() >= tick_ns.min(end_ns));
             }
             if tick_ns >= end_ns {
-                return self.opened(threads);
+                return self.opened(crew);
             }
-            self.wait_shown(threads, tick_ns, interval_ns);
-            let taken = self.all_snapshots(threads, &|_| None, self.far_patience())?;
+            self.wait_shown(crew, tick_ns, interval_ns);
+            let taken = self.all_snapshots(crew, &|_| None, self.far_patience())?;
             for (target, taken) in self.measured.targets.iter_mut().zip(&taken) {
                 target.vigil.see(taken);
             }
             let (next_ns, clock) = (tick_ns + interval_ns, &self.job.clock);
             collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
-            self.note_interval(threads, collector, index as usize, taken, tick_ns);
-            self.tell(threads, collector, index as usize, origin_ns, end_ns);
+            self.note_interval(crew, collector, index as usize, taken, tick_ns);
+            self.tell(crew, collector, index as usize, origin_ns, end_ns);
             self.tell_complete(collector, index as usize);
             self.tell_series(collector);
             // A machine that was asleep has missed ticks: their points stay, without counters.
@@ -75,11 +80,11 @@ impl Conductor<'_> {
     }
 
     /// Waits until sessions have made visible what they did up to the end of an interval; for a part of the next at most.
-    pub(super) fn wait_shown(&mut self, threads: &mut Threads, tick_ns: u64, interval_ns: u64) {
+    pub(super) fn wait_shown(&mut self, crew: &mut dyn Crew, tick_ns: u64, interval_ns: u64) {
         let patience_s = (interval_ns / INTERVAL_LAG_SHARE) as f64 / 1e9;
         let until_s = self.now_s() + patience_s;
-        while !threads.shared.all_shown(tick_ns) && self.now_s() < until_s {
-            threads.listen(SHOWN_LOOK);
+        while !crew.all_shown(tick_ns) && self.now_s() < until_s {
+            crew.listen(SHOWN_LOOK);
             self.beat();
         }
     }
@@ -87,13 +92,13 @@ impl Conductor<'_> {
     /// Notes the rates of an interval that ended at `until_ns`, when its counters were `taken`.
     pub(super) fn note_interval(
         &mut self,
-        threads: &Threads,
+        crew: &dyn Crew,
         collector: &mut Collector,
         index: usize,
         taken: Vec<Taken>,
         until_ns: u64,
     ) {
-        let taken = threads.with_overhead(taken);
+        let taken = with_overhead(crew, taken);
         let (previous, since_ns) = std::mem::replace(&mut self.previous, (taken, until_ns));
         let seconds = until_ns.saturating_sub(since_ns) as f64 / 1e9;
         let blind = std::mem::replace(&mut self.blind, self.opening);
@@ -123,7 +128,7 @@ impl Conductor<'_> {
     /// the figures are those of the one before.
     pub(super) fn tell(
         &self,
-        threads: &Threads,
+        crew: &dyn Crew,
         collector: &mut Collector,
         index: usize,
         origin_ns: u64,
@@ -136,7 +141,7 @@ impl Conductor<'_> {
         let total_s = (end_ns != u64::MAX).then(|| (end_ns - origin_ns) as f64 / 1e9);
         let done = match total_s {
             Some(total_s) => elapsed_s / total_s,
-            None => f64::from(threads.shared.reached_ops()) / f64::from(threads.leading),
+            None => f64::from(crew.reached_ops()) / f64::from(crew.size().leading),
         };
         self.watch.event(&Event::Interval(Live {
             elapsed_s,
@@ -189,4 +194,12 @@ impl Conductor<'_> {
         told.last.into_iter().for_each(|chunk| self.watch.event(&Event::Final(chunk)));
         told.late.into_iter().for_each(|chunk| self.watch.event(&Event::Late(chunk)));
     }
+}
+
+/// `taken` with the transactions of the crew's sessions, so far, that were no operations.
+pub(super) fn with_overhead(crew: &dyn Crew, mut taken: Vec<Taken>) -> Vec<Taken> {
+    for (at, taken) in taken.iter_mut().enumerate() {
+        taken.overhead = crew.overhead(at);
+    }
+    taken
 }

@@ -33,10 +33,10 @@ pub(super) fn leads_several(job: &Job<'_>, target: &dyn Target) -> bool {
         && workload.connect == Connect::Session
 }
 
-/// Sessions that need a thread of their own, when session `n` goes to the target at `target_of[n]`.
-pub(super) fn alone(job: &Job<'_>, target_of: &[usize]) -> u32 {
+/// Of sessions that go to these targets, how many need a thread of their own.
+pub(super) fn alone(job: &Job<'_>, targets: impl Iterator<Item = usize>) -> u32 {
     let several: Vec<bool> = job.targets.iter().map(|aim| leads_several(job, aim.target.as_ref())).collect();
-    target_of.iter().filter(|at| !several[**at]).count() as u32
+    targets.filter(|at| !several[*at]).count() as u32
 }
 
 /// Threads that lead `sessions` which can share one.

@@ -2,12 +2,12 @@
 
 use dyno_analyze::Answers;
 use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
-use dyno_record::{Class, Imported, Kind, OwnWorkload, Pipelined, RunRecord, TargetFacts};
+use dyno_record::{Class, Fleet, FleetHost, Imported, Kind, OwnWorkload, Pipelined, RunRecord, TargetFacts};
 
 use super::lists::{more, pairs};
 use crate::answer::answer_text;
 use crate::facts::is_beside;
-use crate::number::{self, bytes, count, span_s, time_us};
+use crate::number::{self, bytes, count, percent, span_s, time_us};
 use crate::result::{Figures, ResultRow, figure_card, has_result, host_words, placement_words};
 use crate::role;
 use crate::style::{Paint, Style};
@@ -46,7 +46,10 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
         list.extend(pooler(record, target));
     }
     let host = record.host();
-    if !host.name.is_empty() {
+    if let Some(fleet) = &record.fleet {
+        list.extend(fleet_lines(fleet));
+        list.push(("led from".into(), format!("{} ({})", host.name, role::words(record))));
+    } else if !host.name.is_empty() {
         let name = if record.kind == Kind::Run { "driven from" } else { "host" };
         list.push((name.into(), format!("{} ({})", host.name, role::words(record))));
     }
@@ -70,6 +73,33 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     let inner = Style { width: style.columns() - 2, ..*style };
     out.push_str(&indent(&pairs(&list, usize::MAX, &inner)));
     out
+}
+
+/// The driver hosts: each with its share, what it was busy with, and how well its clock was known.
+fn fleet_lines(fleet: &Fleet) -> Vec<(String, String)> {
+    let one = |host: &FleetHost| {
+        let mut words =
+            format!("{}: {} sessions, {} operations", clean(&host.name), host.sessions, count(host.ops));
+        if let Some(busy_pct) = host.cpu_busy_pct {
+            words.push_str(&format!(", CPU {} % busy", percent(busy_pct)));
+        }
+        if host.clock.exchanges > 0 {
+            words.push_str(&format!(", clock known to {}", time_us(host.clock.bound_us)));
+        }
+        if let Some(bound) = dyno_analyze::driver_bound_by(host) {
+            words.push_str(&format!("; was the limit: {bound}"));
+        }
+        match &host.lost {
+            Some(why) => format!("{}: {} sessions, lost: {}", clean(&host.name), host.sessions, clean(why)),
+            None => words,
+        }
+    };
+    let first =
+        ("driven from".to_owned(), format!("{} hosts of group {}", fleet.hosts.len(), clean(&fleet.group)));
+    let shown = fleet.hosts.iter().take(LIST_MAX).map(|host| (format!("host {}", host.rank + 1), one(host)));
+    let hidden = fleet.hosts.len().saturating_sub(LIST_MAX);
+    let more = (hidden > 0).then(|| (String::new(), format!("and {hidden} more")));
+    std::iter::once(first).chain(shown).chain(more).collect()
 }
 
 /// When it was measured.
@@ -282,7 +312,10 @@ pub(super) fn result(record: &RunRecord, style: &Style) -> String {
         return watch_text(record, style);
     }
     let Some(window) = &record.window else {
-        return "none: the run ended before its window began\n".into();
+        return match record.fleet.is_some() && !record.ops.is_empty() {
+            true => "none: nobody read the counters; what follows was counted by the sessions alone\n".into(),
+            false => "none: the run ended before its window began\n".into(),
+        };
     };
     let mut out = String::new();
     if !has_result(record) {

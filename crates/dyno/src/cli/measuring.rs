@@ -3,12 +3,15 @@
 use clap::Args;
 use dyno_plan::Span;
 
+use super::fleet::Hosts;
 use super::shared::{CompareRules, Marks};
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) marks: Marks,
+    #[command(flatten)]
+    pub(crate) hosts: Hosts,
 }
 
 #[derive(Debug, Args)]
@@ -24,6 +27,8 @@ pub(crate) struct Sweep {
     pub(crate) replace: bool,
     #[command(flatten)]
     pub(crate) marks: Marks,
+    #[command(flatten)]
+    pub(crate) hosts: Hosts,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -65,6 +70,8 @@ pub(crate) struct Search {
     pub(crate) resolution: Option<u32>,
     #[command(flatten)]
     pub(crate) marks: Marks,
+    #[command(flatten)]
+    pub(crate) hosts: Hosts,
 }
 
 #[derive(Debug, Args)]
@@ -74,6 +81,8 @@ pub(crate) struct Soak {
     pub(crate) time: Span,
     #[command(flatten)]
     pub(crate) marks: Marks,
+    #[command(flatten)]
+    pub(crate) hosts: Hosts,
 }
 
 #[derive(Debug, Args)]
@@ -91,4 +100,6 @@ pub(crate) struct Ab {
     pub(crate) rules: CompareRules,
     #[command(flatten)]
     pub(crate) marks: Marks,
+    #[command(flatten)]
+    pub(crate) hosts: Hosts,
 }

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use dyno_campaign::suite::Depth;
 
+use super::fleet::Hosts;
 use super::shared::Marks;
 
 #[derive(Debug, Args)]
@@ -39,6 +40,8 @@ pub(crate) struct Suite {
     pub(crate) drop_caches: bool,
     #[command(flatten)]
     pub(crate) marks: Marks,
+    #[command(flatten)]
+    pub(crate) hosts: Hosts,
 }
 
 /// Which tests.

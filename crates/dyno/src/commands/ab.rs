@@ -15,7 +15,9 @@ pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exi
     let side = |name, text| Side::read(name, text, context::options(common), || context::plan_file(common));
     let sides = [side("a", &args.a)?, side("b", &args.b)?];
     let (ended, answer) =
-        context::led_on_screen("ab", common, &args.marks, talk, |lead| ab(lead, sides, args.pairs, &judge))?;
+        context::led_on_screen("ab", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
+            ab(lead, sides, args.pairs, &judge)
+        })?;
     let exit = Exit::from(ended.worst);
     let mut gates = Exit::Done;
     let answers = answers::of_sides(&answers::sides(&ended.records));

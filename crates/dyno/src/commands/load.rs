@@ -11,7 +11,7 @@ use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let all = context::led_on_screen("load", common, &Marks::default(), talk, |lead| {
+    let all = context::led_on_screen("load", common, (&Marks::default(), None), talk, |lead| {
         dyno_campaign::load(lead, &plan, args.replace)
     })?;
     for Loaded { done, .. } in &all {

@@ -1,10 +1,14 @@
 //! One file per command.
 
 mod ab;
+#[cfg(feature = "fleet")]
+mod agent;
 mod awr;
 mod calibrate;
 mod capacity;
 mod check;
+#[cfg(feature = "fleet")]
+mod collect;
 mod compare;
 mod completions;
 mod drop;
@@ -67,6 +71,10 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Calibrate(args) => calibrate::run(common, args, talk),
         Command::Capacity(args) => capacity::run(common, args, talk),
         Command::Watch(args) => watch::run(common, args, talk),
+        #[cfg(feature = "fleet")]
+        Command::Agent(args) => agent::run(args, talk),
+        #[cfg(feature = "fleet")]
+        Command::Collect(args) => collect::run(common, args, talk),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
@@ -106,6 +114,8 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         }
         #[cfg(feature = "serve")]
         Command::Serve(_) => false,
+        #[cfg(feature = "fleet")]
+        Command::Agent(_) | Command::Collect(_) => false,
         Command::Calibrate(_)
         | Command::Study(_)
         | Command::ImportSlob(_)

@@ -7,7 +7,8 @@ use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &Run, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let record =
-        context::led_on_screen("run", common, &args.marks, talk, |lead| dyno_campaign::run(lead, plan))?;
+    let record = context::led_on_screen("run", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
+        dyno_campaign::run(lead, plan)
+    })?;
     Ok(record.status.into())
 }

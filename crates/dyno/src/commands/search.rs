@@ -14,7 +14,7 @@ pub(super) fn run(common: &Common, args: &Search, talk: &Talk) -> anyhow::Result
     let plan = context::plan(common)?;
     let over = args.over.into();
     let range = range(over, args)?;
-    let ended = context::led_on_screen("search", common, &args.marks, talk, |lead| {
+    let ended = context::led_on_screen("search", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
         search(lead, plan, &args.limit, over, range)
     })?;
     let Some((conclusion, Figures::Search(figures))) =

@@ -15,8 +15,9 @@ pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<E
     let mut common = common.clone();
     common.set.push(format!("run.time={}", args.time));
     let plan = context::plan(&common)?;
-    let ended =
-        context::led_on_screen("soak", &common, &args.marks, talk, |lead| dyno_campaign::soak(lead, plan))?;
+    let ended = context::led_on_screen("soak", &common, (&args.marks, Some(&args.hosts)), talk, |lead| {
+        dyno_campaign::soak(lead, plan)
+    })?;
     let exit = Exit::from(ended.worst);
     match (ended.records.last(), &ended.conclusion) {
         (Some(record), Some(conclusion)) => show(record, conclusion, talk)?,

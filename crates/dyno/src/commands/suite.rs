@@ -32,7 +32,7 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
         }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
-    match context::led_on_screen("suite", common, &args.marks, talk, |lead| {
+    match context::led_on_screen("suite", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
         suite(lead, order.at_most(args.runs))
     })? {
         Some(concluded) => conclude(&concluded, talk),

@@ -28,7 +28,9 @@ pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<
         })?;
         return show(&order, talk);
     }
-    match context::led_on_screen("sweep", common, &args.marks, talk, |lead| sweep(lead, order))? {
+    match context::led_on_screen("sweep", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
+        sweep(lead, order)
+    })? {
         Some(swept) => conclude(&swept, talk),
         None => {
             talk.say("nothing is left to run: the sweep is done");

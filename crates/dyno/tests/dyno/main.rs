@@ -31,6 +31,8 @@ mod faults_network;
 mod faults_postgres;
 mod faults_signals;
 mod faults_terminal;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod grants;
 mod hosts;
 mod import_pgbench;

@@ -1,0 +1,128 @@
+//! Several driver hosts: whether all of them were there, heard of each moment in time, and were not the limit themselves.
+
+use dyno_record::{CheckStatus, Fleet, FleetHost};
+
+use super::facts::Facts;
+use super::finding::{Verdict, found, skip};
+use crate::number::{fixed, percent, time_us};
+
+/// How far a moment of one host may be wrong on the clock of the others, µs, before edges are no edges.
+const BOUND_US: f64 = 1_000.0;
+/// How much too late sessions of a host may hear of a moment, µs.
+const LATE_US: f64 = 1_000.0;
+/// Share of its processors, %, from which a driver host that does nothing else is itself the limit.
+const BUSY_PCT: f64 = 90.0;
+/// The same share that this program alone may take of them.
+const OWN_PCT: f64 = 70.0;
+/// Bytes that wait to be sent, from which a host's network is: a connection of a database has a request of some hundred on its way.
+const QUEUE_BYTES: u64 = 4 << 20;
+
+/// Whether all driver hosts did their part, and together.
+pub(super) fn hosts(facts: &Facts<'_>) -> Verdict {
+    let Some(fleet) = &facts.record.fleet else { return skip("this program led all sessions") };
+    let (of, lost) = (fleet.hosts.len(), fleet.lost().count());
+    let expected = format!("{of} hosts");
+    if let Some(short) = fleet.short_of() {
+        let observed = format!("{} hosts", of - lost);
+        let detail =
+            format!("{short}: what these did is in the database's counters and in no figure of the run");
+        return found(CheckStatus::Fail, expected, observed, detail);
+    }
+    let bound_us = fleet.bound_us();
+    let words = format!("{of} driver hosts, whose clocks are known to {}", time_us(bound_us));
+    let latest = fleet.hosts.iter().max_by(|a, b| a.late_us.total_cmp(&b.late_us));
+    if let Some(latest) = latest.filter(|host| host.late_us > LATE_US) {
+        let detail = format!(
+            "{words}; sessions of {} heard of an edge of the window {} too late: operations of that time are in nobody's count",
+            latest.name,
+            time_us(latest.late_us)
+        );
+        return found(CheckStatus::Warn, expected.clone(), expected, detail);
+    }
+    if bound_us > BOUND_US {
+        let detail = format!(
+            "{words}: the way between them is slow or uneven, and edges of the window are as blurred"
+        );
+        return found(CheckStatus::Warn, expected.clone(), expected, detail);
+    }
+    found(CheckStatus::Pass, expected.clone(), expected, words)
+}
+
+/// Whether a driver host was itself the limit.
+pub(super) fn cost(fleet: &Fleet) -> Verdict {
+    let known =
+        || fleet.hosts.iter().filter(|host| host.cpu_busy_pct.is_some() || host.client_cpus.is_some());
+    if known().next().is_none() {
+        return skip("the processor time of the driver hosts is not known");
+    }
+    let bound: Vec<String> = fleet.hosts.iter().filter_map(bound_by).collect();
+    let most = known().map(share_pct).fold(0.0, f64::max);
+    let words = format!(
+        "of {} driver hosts the busiest gave the client {} % of its processors",
+        fleet.hosts.len(),
+        percent(most)
+    );
+    let (expected, observed) = (format!("≤ {} %", fixed(OWN_PCT, 0)), format!("{} %", percent(most)));
+    match bound.is_empty() {
+        true => found(CheckStatus::Pass, expected, observed, words),
+        false => {
+            let detail = format!(
+                "{}: the client is the limit there; more driver hosts, or other --weights",
+                bound.join("; ")
+            );
+            found(CheckStatus::Warn, expected, observed, detail)
+        }
+    }
+}
+
+/// The share of its processors that the client took on a host, %.
+fn share_pct(host: &FleetHost) -> f64 {
+    let cpus = f64::from(host.host.cpus_allowed.max(1));
+    host.client_cpus.map_or(0.0, |busy| 100.0 * busy / cpus)
+}
+
+/// What held a host back that drives, in words: its processors, or what it could not send.
+pub fn bound_by(host: &FleetHost) -> Option<String> {
+    let name = &host.name;
+    let own_pct = share_pct(host);
+    // On a host that has the database, too, or another agent, its being busy says nothing of the client.
+    if own_pct > OWN_PCT {
+        return Some(format!("{name}: the client took {} % of its processors", percent(own_pct)));
+    }
+    if host.cpu_busy_pct.is_some_and(|busy_pct| busy_pct > BUSY_PCT && own_pct > busy_pct / 2.0) {
+        let busy_pct = host.cpu_busy_pct.unwrap_or_default();
+        return Some(format!(
+            "{name}: its processors were {} % busy, half of that with the client",
+            percent(busy_pct)
+        ));
+    }
+    let queue = host.send_queue_bytes_max.filter(|bytes| *bytes > QUEUE_BYTES)?;
+    Some(format!("{name}: {} MiB waited to be sent", fixed(queue as f64 / 1_048_576.0, 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::Host;
+
+    use super::*;
+
+    fn host(client_cpus: f64, busy_pct: f64, queue: u64) -> FleetHost {
+        FleetHost {
+            name: "c1".into(),
+            host: Host { cpus_allowed: 4, ..Host::default() },
+            client_cpus: Some(client_cpus),
+            cpu_busy_pct: Some(busy_pct),
+            send_queue_bytes_max: Some(queue),
+            ..FleetHost::default()
+        }
+    }
+
+    #[test]
+    fn a_host_is_named_where_it_was_the_limit_and_nowhere_else() {
+        assert_eq!(bound_by(&host(1.0, 30.0, 0)), None);
+        assert_eq!(bound_by(&host(1.0, 99.0, 0)), None, "others have it, such as the database");
+        assert!(bound_by(&host(3.2, 85.0, 0)).unwrap().contains("80"));
+        assert!(bound_by(&host(2.0, 95.0, 0)).unwrap().contains("busy"));
+        assert!(bound_by(&host(0.5, 20.0, 8 << 20)).unwrap().contains("8.0 MiB"));
+    }
+}

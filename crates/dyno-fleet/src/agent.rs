@@ -1,0 +1,386 @@
+//! The agent of a driver host: it waits for leaders, is one leader's at a time, and leads the sessions of one run at a time.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+use dyno_engine::{Cancel, Clock, MonotonicClock};
+
+use crate::drive::{Board, Drive, Given};
+use crate::error::FleetError;
+use crate::kept::{KEPT_MAX, Kept};
+use crate::messages::{
+    Answer, Ask, Call, HOSTS_MAX, Hello, Leader, Order, PROTOCOL, SESSIONS_MAX, Step, Subjects, plain, read,
+    written, written_with,
+};
+use crate::opener::Opener;
+use crate::wire::{Access, Came, Wire};
+
+/// How often an agent looks whether its leader is still there, or it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// For how long a leader may ask an agent to go on alone.
+const SILENCE_MAX_MS: u64 = 600_000;
+
+/// How an agent is started.
+#[derive(Debug)]
+pub struct AgentOptions {
+    /// The meeting point.
+    pub access: Access,
+    /// The name under which leaders find it.
+    pub group: String,
+    /// What it is called in records.
+    pub name: String,
+    /// Its place among the agents, where its placement gives it one.
+    pub place: Option<u32>,
+    /// Where it keeps what it measured until somebody has it.
+    pub keep: PathBuf,
+    /// The version of this program.
+    pub version: String,
+    /// Asks it to end.
+    pub cancel: Cancel,
+}
+
+/// What an agent does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentEvent {
+    /// It waits for leaders; so many runs are kept.
+    Waits(usize),
+    /// Somebody has reserved it.
+    Reserved(String),
+    /// Nobody has it any more.
+    Free,
+    /// Nothing was heard of its leader.
+    Alone(String),
+    /// It leads so many of so many sessions of a run.
+    Leads(String, usize, u32),
+    /// It cannot, and why.
+    CannotLead(String, String),
+    /// Its leader has what it measured.
+    HandedIn(String),
+    /// Nobody has what it measured: it is on its disk.
+    Keeps(String),
+    /// What it measured cannot be kept.
+    NotKept(String, String),
+    /// It refuses what it was asked.
+    Refused(String),
+}
+
+/// Hears what an agent does.
+pub(crate) type Tell<'a> = dyn Fn(&AgentEvent) + Sync + 'a;
+
+/// Whoever has reserved the agent.
+#[derive(Debug, Clone)]
+struct Reserved {
+    leader: Leader,
+    silence: Duration,
+}
+
+/// What the thread that hears and the one that acts share.
+struct Heard {
+    /// The leader's number, and when it was last heard.
+    leader: Mutex<Option<String>>,
+    at_ns: AtomicU64,
+}
+
+/// A run under way.
+struct Running<'scope> {
+    run_id: String,
+    steps: Sender<Given>,
+    board: Arc<Board>,
+    thread: ScopedJoinHandle<'scope, ()>,
+}
+
+/// Serves leaders until it is asked to end.
+///
+/// # Errors
+/// The meeting point cannot be used, or nothing can be kept.
+pub fn serve(options: &AgentOptions, opener: &dyn Opener, tell: &Tell<'_>) -> Result<(), FleetError> {
+    let usage = |problem: String| FleetError::Usage { problem, hint: String::new() };
+    let subjects = Subjects::of(&options.group).map_err(usage)?;
+    let kept = Kept::open(&options.keep)?;
+    let wire = Arc::new(Wire::reach(&options.access)?);
+    let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
+    let id = format!("{}-{:x}", std::process::id(), crate::random());
+    let heard = Arc::new(Heard { leader: Mutex::default(), at_ns: AtomicU64::new(0) });
+    let (give, asks) = channel();
+    let _all = {
+        let give = give.clone();
+        wire.hear_with(&subjects.all(), move |came, _| drop(give.send((true, came))))?
+    };
+    let _own = {
+        let (heard, clock) = (Arc::clone(&heard), Arc::clone(&clock));
+        wire.hear_with(&subjects.agent(&id), move |came, answerer| {
+            let heard_ns = clock.now_ns();
+            match (read::<Ask>(&came.bytes), &came.reply) {
+                // Answered here, where it is heard first: the way is what is measured.
+                (Ok(Ask::Clock(leader)), Some(reply)) => {
+                    heard.note(&leader, heard_ns);
+                    let said_ns = clock.now_ns();
+                    answerer.answer(reply, written(&Answer::Clock { heard_ns, said_ns }));
+                }
+                _ => drop(give.send((false, came))),
+            }
+        })?
+    };
+    tell(&AgentEvent::Waits(kept.all().len()));
+    std::thread::scope(|scope| {
+        let mut agent = Agent {
+            options,
+            opener,
+            tell,
+            wire,
+            subjects,
+            kept,
+            clock,
+            id,
+            heard,
+            reserved: None,
+            running: None,
+            scope,
+        };
+        agent.serve(&asks);
+    });
+    Ok(())
+}
+
+impl Heard {
+    fn note(&self, leader: &str, at_ns: u64) {
+        let own = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
+        if own.as_deref() == Some(leader) {
+            self.at_ns.fetch_max(at_ns, Ordering::AcqRel);
+        }
+    }
+
+    fn follow(&self, leader: Option<&Leader>, at_ns: u64) {
+        *self.leader.lock().unwrap_or_else(PoisonError::into_inner) = leader.map(|leader| leader.id.clone());
+        self.at_ns.store(at_ns, Ordering::Release);
+    }
+}
+
+struct Agent<'scope, 'env> {
+    options: &'env AgentOptions,
+    opener: &'env dyn Opener,
+    tell: &'env Tell<'env>,
+    wire: Arc<Wire>,
+    subjects: Subjects,
+    kept: Kept,
+    clock: Arc<dyn Clock>,
+    id: String,
+    heard: Arc<Heard>,
+    reserved: Option<Reserved>,
+    running: Option<Running<'scope>>,
+    scope: &'scope Scope<'scope, 'env>,
+}
+
+impl Agent<'_, '_> {
+    fn serve(&mut self, asks: &Receiver<(bool, Came)>) {
+        while !self.options.cancel.is_cancelled() {
+            match asks.recv_timeout(LOOK_EVERY) {
+                Ok((true, came)) => self.greet(&came),
+                Ok((false, came)) => self.obey(&came),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.look_around();
+        }
+        if let Some(running) = self.running.take() {
+            running.board.alone.store(true, Ordering::Release);
+            // It keeps what it has measured, and ends.
+            let _ = running.thread.join();
+        }
+    }
+
+    /// Whether the run has ended, and the leader is still there.
+    fn look_around(&mut self) {
+        if self.running.as_ref().is_some_and(|running| running.thread.is_finished()) {
+            self.running = None;
+        }
+        let Some(reserved) = &self.reserved else { return };
+        let silent_ns = self.clock.now_ns().saturating_sub(self.heard.at_ns.load(Ordering::Acquire));
+        if silent_ns < reserved.silence.as_nanos() as u64 {
+            return;
+        }
+        (self.tell)(&AgentEvent::Alone(plain(&reserved.leader.words)));
+        self.set_free();
+    }
+
+    fn set_free(&mut self) {
+        if let Some(running) = &self.running {
+            running.board.alone.store(true, Ordering::Release);
+        }
+        self.reserved = None;
+        self.heard.follow(None, 0);
+        (self.tell)(&AgentEvent::Free);
+    }
+
+    /// Says that it is there, to whoever calls.
+    fn greet(&self, came: &Came) {
+        let (Ok(_), Some(reply)) = (read::<Call>(&came.bytes), &came.reply) else { return };
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+        let hello = Hello {
+            protocol: PROTOCOL,
+            version: self.options.version.clone(),
+            id: self.id.clone(),
+            name: self.options.name.clone(),
+            place: self.options.place,
+            cpus,
+            busy: self.busy(),
+            keeps: self.kept.all().len() as u32,
+        };
+        self.wire.publish(reply, written(&hello));
+    }
+
+    /// Whoever has it; a run that still ends keeps it, too.
+    fn busy(&self) -> Option<Leader> {
+        let ends = || {
+            let words = format!("run {}, which ends", self.running.as_ref()?.run_id);
+            Some(Leader { id: String::new(), words })
+        };
+        self.reserved.as_ref().map(|reserved| reserved.leader.clone()).or_else(ends)
+    }
+
+    fn obey(&mut self, came: &Came) {
+        let ask = match read::<Ask>(&came.bytes) {
+            Ok(ask) => ask,
+            Err(why) => {
+                (self.tell)(&AgentEvent::Refused(why.clone()));
+                return self.answer(came, &Answer::Refused(why));
+            }
+        };
+        match ask {
+            // Answered where it is heard; one without an address for the answer means nothing.
+            Ask::Clock(_) => {}
+            Ask::Reserve { leader, silence_ms } => {
+                let answer = self.reserve(leader, silence_ms);
+                self.answer(came, &answer);
+            }
+            Ask::Release(leader) => {
+                if self.reserved.as_ref().is_some_and(|reserved| reserved.leader.id == leader) {
+                    self.set_free();
+                }
+            }
+            Ask::Lead(order) => {
+                let answer = match self.lead(*order) {
+                    Ok(()) => Answer::Leads(Box::new(dyno_host::facts(&[]))),
+                    Err(why) => {
+                        (self.tell)(&AgentEvent::Refused(why.clone()));
+                        Answer::Refused(why)
+                    }
+                };
+                self.answer(came, &answer);
+            }
+            Ask::Do(run_id, step) => self.step(came, &run_id, step),
+            Ask::Kept => self.answer(came, &Answer::Kept(self.kept.all())),
+            Ask::Piece { run_id, number } => match self.kept.piece(&run_id, number) {
+                Ok((bytes, of)) => {
+                    if let Some(reply) = &came.reply {
+                        self.wire.publish(reply, written_with(&Answer::Piece { of }, &bytes));
+                    }
+                }
+                Err(error) => self.answer(came, &Answer::Refused(error.to_string())),
+            },
+            Ask::Forget(run_id) => self.kept.forget(&run_id),
+        }
+    }
+
+    fn answer(&self, came: &Came, answer: &Answer) {
+        if let Some(reply) = &came.reply {
+            self.wire.publish(reply, written(answer));
+        }
+    }
+
+    fn reserve(&mut self, leader: Leader, silence_ms: u64) -> Answer {
+        if let Some(other) = self.busy().filter(|other| other.id != leader.id) {
+            return Answer::Refused(format!("it is reserved by {}", plain(&other.words)));
+        }
+        if silence_ms == 0 || silence_ms > SILENCE_MAX_MS {
+            return Answer::Refused(format!("{silence_ms} ms of silence: up to {SILENCE_MAX_MS} are borne"));
+        }
+        self.heard.follow(Some(&leader), self.clock.now_ns());
+        (self.tell)(&AgentEvent::Reserved(plain(&leader.words)));
+        self.reserved = Some(Reserved { leader, silence: Duration::from_millis(silence_ms) });
+        Answer::Done { late_ns: 0 }
+    }
+
+    fn lead(&mut self, order: Order) -> Result<(), String> {
+        if self.reserved.is_none() {
+            return Err("nobody has reserved it".to_owned());
+        }
+        if let Some(running) = &self.running {
+            return Err(format!("it leads run {}", running.run_id));
+        }
+        check(&order)?;
+        let kept = self.kept.all().len();
+        if kept >= KEPT_MAX {
+            return Err(format!(
+                "it keeps {kept} runs that nobody has collected; `dyno collect` fetches them, or empty {}",
+                self.options.keep.display()
+            ));
+        }
+        let (steps, taken) = channel();
+        let board = Arc::new(Board::default());
+        let drive = Drive {
+            wire: Arc::clone(&self.wire),
+            subjects: self.subjects.clone(),
+            clock: Arc::clone(&self.clock),
+            opener: self.opener,
+            kept: self.kept.clone(),
+            board: Arc::clone(&board),
+            version: self.options.version.clone(),
+            tell: self.tell,
+            order,
+        };
+        let run_id = drive.order.run_id.clone();
+        let own = crate::share::shares(&drive.order.plan, &drive.order.weights);
+        let own = own[drive.order.rank as usize].len();
+        (self.tell)(&AgentEvent::Leads(run_id.clone(), own, drive.order.plan.sessions()));
+        let thread = std::thread::Builder::new()
+            .name("dyno-part".to_owned())
+            .spawn_scoped(self.scope, move || drive.run(&taken))
+            .map_err(|error| format!("no thread could be started: {error}"))?;
+        self.running = Some(Running { run_id, steps, board, thread });
+        Ok(())
+    }
+
+    fn step(&self, came: &Came, run_id: &str, step: Step) {
+        let running = self.running.as_ref().filter(|running| running.run_id == run_id);
+        let given = match (running, &came.reply) {
+            (Some(running), reply) => {
+                // Heard at once, whatever its thread does.
+                if step == Step::Hurry {
+                    running.board.hurry.store(true, Ordering::Release);
+                }
+                running.steps.send((step, reply.clone().unwrap_or_default())).is_ok()
+            }
+            (None, _) => false,
+        };
+        if !given {
+            self.answer(came, &Answer::Refused(format!("it does not lead run {}", plain(run_id))));
+        }
+    }
+}
+
+/// Whether an order can be one, whoever it came from.
+pub(crate) fn check(order: &Order) -> Result<(), String> {
+    let Order { plan, targets, weights, rank, run_id, .. } = order;
+    let sessions = plan.sides().fold(0u64, |sum, side| sum + u64::from(side.sessions));
+    let problem = if !crate::messages::is_name(run_id) {
+        "its name is none of a run"
+    } else if sessions == 0 || sessions > u64::from(SESSIONS_MAX) {
+        "it has no sessions, or too many"
+    } else if weights.is_empty() || weights.len() > HOSTS_MAX || weights.contains(&0) {
+        "its weights are none of hosts"
+    } else if *rank as usize >= weights.len() {
+        "its rank is none of its hosts"
+    } else if targets.is_empty() || targets.len() != plan.target.all().len() || targets.len() > 64 {
+        "its targets are not those of its plan"
+    } else if plan.run.time.is_none() && plan.run.ops_per_session.is_none() {
+        "its window has no end"
+    } else {
+        return Ok(());
+    };
+    Err(format!("this is no part of a run: {problem}"))
+}

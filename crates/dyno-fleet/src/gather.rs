@@ -1,0 +1,425 @@
+//! Gets the agents of a group together, and keeps them for one leader: for as long as this is there, nobody else gets them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dyno_drive::{Job, Muster, Mustered, Shape};
+use dyno_engine::{Cancel, Clock, MonotonicClock, TargetError};
+
+use crate::clock::Exchange;
+use crate::crew::Distant;
+use crate::error::FleetError;
+use crate::member::Member;
+use crate::messages::{
+    Answer, Ask, Call, HOSTS_MAX, Hello, Known, Leader, MESSAGE_BYTES_MAX, Order, PROTOCOL, SESSIONS_MAX,
+    Subjects, is_name, plain, read, written,
+};
+use crate::share::{Weights, shares};
+use crate::wire::{Access, Wire};
+
+/// How long agents may take to say that they are there, before they are called again.
+const CALL_FOR: Duration = Duration::from_millis(400);
+/// Exchanges by which a clock is known before it is used.
+const EXCHANGES: u32 = 24;
+/// How long an agent may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+/// How the hosts of a command are got together.
+#[derive(Debug, Clone)]
+pub struct FleetOptions {
+    /// The meeting point.
+    pub access: Access,
+    /// The name under which they meet.
+    pub group: String,
+    /// How many hosts there are to be.
+    pub hosts: usize,
+    /// How sessions are shared out.
+    pub weights: Weights,
+    /// For how long agents and leader go on without hearing of each other.
+    pub silence: Duration,
+    /// How long to wait for agents that are not there.
+    pub wait: Duration,
+    /// Whether a run goes on without a host that is lost.
+    pub allow_short: bool,
+    /// The version of this program.
+    pub version: String,
+}
+
+/// Who is there so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gathering {
+    /// Free agents of this version.
+    pub there: usize,
+    /// How many there are to be.
+    pub of: usize,
+    /// Who has reserved others, in words.
+    pub busy: Vec<String>,
+}
+
+/// The agents of a group, reserved for this process.
+pub struct NatsFleet {
+    options: FleetOptions,
+    subjects: Subjects,
+    leader: Leader,
+    wire: Arc<Wire>,
+    clock: Arc<dyn Clock>,
+    members: Mutex<Vec<Arc<Member>>>,
+    over: Arc<AtomicBool>,
+}
+
+impl NatsFleet {
+    /// Reserves as many agents as there are to be; `tell` hears who is there.
+    ///
+    /// # Errors
+    /// The meeting point cannot be reached; or there are too few agents, they are of another version, or somebody else has them.
+    pub fn gather(
+        options: FleetOptions,
+        cancel: &Cancel,
+        tell: &dyn Fn(&Gathering),
+    ) -> Result<Self, FleetError> {
+        let usage = |problem: String, hint: &str| FleetError::Usage { problem, hint: hint.to_owned() };
+        if options.hosts == 0 || options.hosts > HOSTS_MAX {
+            let problem = format!("--hosts {}: from 1 to {HOSTS_MAX} hosts can drive", options.hosts);
+            return Err(usage(problem, "leave --hosts out, and this host drives alone"));
+        }
+        let subjects = Subjects::of(&options.group).map_err(|problem| usage(problem, ""))?;
+        if let Weights::Given(weights) = &options.weights
+            && (weights.len() != options.hosts || weights.contains(&0))
+        {
+            return Err(usage(
+                format!("{} weights for {} hosts", weights.len(), options.hosts),
+                "one whole number from 1 for each host, in the order of ranks",
+            ));
+        }
+        let wire = Arc::new(Wire::reach(&options.access)?);
+        let fleet = Self {
+            leader: this_leader(),
+            subjects,
+            wire,
+            clock: Arc::new(MonotonicClock::default()),
+            members: Mutex::default(),
+            over: Arc::default(),
+            options,
+        };
+        fleet.fill(cancel, tell)?;
+        Ok(fleet)
+    }
+
+    /// Names of the hosts, by rank.
+    pub fn names(&self) -> Vec<String> {
+        self.members().iter().map(|member| member.name.clone()).collect()
+    }
+
+    fn members(&self) -> Vec<Arc<Member>> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets agents go that are silent, and reserves others in their place.
+    fn fill(&self, cancel: &Cancel, tell: &dyn Fn(&Gathering)) -> Result<(), FleetError> {
+        let mut members = self.members();
+        members.retain(|member| member.silent_for() < self.options.silence);
+        let until = Instant::now() + self.options.wait;
+        let mut told = None;
+        while members.len() < self.options.hosts {
+            let (free, gathering) = self.look_around(&members)?;
+            if told.as_ref() != Some(&gathering) {
+                tell(&gathering);
+                told = Some(gathering.clone());
+            }
+            if members.len() + free.len() >= self.options.hosts {
+                let wanted = self.options.hosts - members.len();
+                members.extend(self.reserve(free.into_iter().take(wanted).collect()));
+                if members.len() >= self.options.hosts {
+                    break;
+                }
+            }
+            if cancel.is_cancelled() {
+                self.let_go(&members);
+                return Err(FleetError::Cancelled);
+            }
+            if Instant::now() >= until {
+                self.let_go(&members);
+                return Err(self.too_few(&gathering));
+            }
+        }
+        // Where nobody gave them a place, the order of names is as good as any, and the same in each run.
+        members.sort_by(|a, b| {
+            let place = |member: &Member| member.place.unwrap_or(u32::MAX);
+            place(a).cmp(&place(b)).then_with(|| a.name.cmp(&b.name)).then_with(|| a.id.cmp(&b.id))
+        });
+        *self.members.lock().unwrap_or_else(PoisonError::into_inner) = members;
+        Ok(())
+    }
+
+    /// Free agents beside those that are reserved.
+    fn look_around(&self, have: &[Arc<Member>]) -> Result<(Vec<Hello>, Gathering), FleetError> {
+        let call =
+            Call { protocol: PROTOCOL, version: self.options.version.clone(), leader: self.leader.clone() };
+        let answers = self.wire.ask_all(&self.subjects.all(), written(&call), CALL_FOR);
+        let mut gathering = Gathering { there: have.len(), of: self.options.hosts, busy: Vec::new() };
+        let mut free: Vec<Hello> = Vec::new();
+        for bytes in answers.into_iter().take(HOSTS_MAX) {
+            let Ok(hello) = read::<Hello>(&bytes) else { continue };
+            if !is_name(&hello.id) || have.iter().any(|member| member.id == hello.id) {
+                continue;
+            }
+            let hello = Hello { name: plain(&hello.name), ..hello };
+            if (hello.protocol, hello.version.as_str()) != (PROTOCOL, self.options.version.as_str()) {
+                return Err(FleetError::Agents {
+                    problem: format!(
+                        "the agent {} in group {} is of dyno {} (messages {}), and this is dyno {} (messages {PROTOCOL})",
+                        hello.name,
+                        self.options.group,
+                        plain(&hello.version),
+                        hello.protocol,
+                        self.options.version
+                    ),
+                    hint:
+                        "install the same version on all hosts; figures of different ones are not one run's"
+                            .to_owned(),
+                });
+            }
+            match &hello.busy {
+                Some(leader) if leader.id != self.leader.id => {
+                    gathering.busy.push(format!("{} by {}", hello.name, plain(&leader.words)));
+                }
+                _ => free.push(hello),
+            }
+        }
+        gathering.there += free.len();
+        gathering.busy.sort();
+        free.sort_by(|a, b| a.place.cmp(&b.place).then_with(|| a.name.cmp(&b.name)));
+        Ok((free, gathering))
+    }
+
+    /// Reserves these agents, all of them or none: two leaders that each had half would wait for ever.
+    fn reserve(&self, free: Vec<Hello>) -> Vec<Arc<Member>> {
+        let ask =
+            Ask::Reserve { leader: self.leader.clone(), silence_ms: self.options.silence.as_millis() as u64 };
+        let members: Vec<Arc<Member>> = free
+            .into_iter()
+            .map(|hello| {
+                let subject = self.subjects.agent(&hello.id);
+                Member::new(hello, subject)
+            })
+            .collect();
+        let questions = members.iter().map(|member| (member.subject.clone(), written(&ask))).collect();
+        let answers = self.wire.ask_each(questions, ANSWER_MAX);
+        let is_done = |answer: &Option<Vec<u8>>| {
+            answer.as_ref().is_some_and(|bytes| matches!(read(bytes), Ok(Answer::Done { .. })))
+        };
+        if !answers.iter().all(is_done) {
+            let got: Vec<_> =
+                members.into_iter().zip(&answers).filter(|(_, answer)| is_done(answer)).collect();
+            self.let_go(&got.into_iter().map(|(member, _)| member).collect::<Vec<_>>());
+            // Whoever was quicker may be as unlucky next time: not both at the same moment.
+            std::thread::park_timeout(Duration::from_millis(u64::from(std::process::id() % 7) * 37));
+            return Vec::new();
+        }
+        self.know_clocks(&members);
+        members.iter().for_each(|member| self.watch(member));
+        members
+    }
+
+    fn let_go(&self, members: &[Arc<Member>]) {
+        let ask = written(&Ask::Release(self.leader.id.clone()));
+        members.iter().for_each(|member| self.wire.publish(&member.subject, ask.clone()));
+        self.wire.flush();
+    }
+
+    /// Asks for their clocks until these are known well.
+    fn know_clocks(&self, members: &[Arc<Member>]) {
+        ask_clocks(&self.wire, &self.clock, &self.leader.id, members.iter().map(Arc::as_ref), EXCHANGES);
+    }
+
+    /// Goes on asking for its clock, by which it knows that its leader is there, and the leader that it is.
+    fn watch(&self, member: &Arc<Member>) {
+        let every = (self.options.silence / 8).clamp(Duration::from_millis(50), Duration::from_millis(500));
+        let ask = written(&Ask::Clock(self.leader.id.clone()));
+        let (over, subject) = (Arc::clone(&self.over), member.subject.clone());
+        let (asked, answered) = (Arc::downgrade(member), Arc::downgrade(member));
+        self.wire.keep_asking(
+            Arc::clone(&self.clock),
+            every,
+            move || {
+                let goes_on = !over.load(Ordering::Acquire) && asked.strong_count() > 0;
+                goes_on.then(|| (subject.clone(), ask.clone()))
+            },
+            move |asked_ns, answered_ns, bytes| {
+                if let Some(member) = answered.upgrade() {
+                    note_clock(&member, asked_ns, answered_ns, &bytes);
+                }
+            },
+        );
+    }
+
+    fn too_few(&self, gathering: &Gathering) -> FleetError {
+        let Gathering { there, of, busy } = gathering;
+        let group = &self.options.group;
+        let waited = self.options.wait.as_secs();
+        let (problem, hint) = match busy.first() {
+            Some(first) => (
+                format!(
+                    "{there} of {of} agents of group {group} are free after {waited} s; reserved: {first}"
+                ),
+                "wait for that command to end, or give these agents a --group of their own".to_owned(),
+            ),
+            None => (
+                format!("{there} of {of} agents of group {group} were there after {waited} s"),
+                format!("start `dyno agent --nats … --group {group}` on each driver host"),
+            ),
+        };
+        FleetError::Agents { problem, hint }
+    }
+
+    fn weights(&self, members: &[Arc<Member>]) -> Vec<u32> {
+        match &self.options.weights {
+            Weights::Equal => vec![1; members.len()],
+            Weights::Processors => members.iter().map(|member| member.cpus.max(1)).collect(),
+            Weights::Given(weights) => weights.clone(),
+        }
+    }
+}
+
+impl Muster for NatsFleet {
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
+    }
+
+    fn stored(&self, run_id: &str) {
+        let ask = written(&Ask::Forget(run_id.to_owned()));
+        self.members().iter().for_each(|member| self.wire.publish(&member.subject, ask.clone()));
+    }
+
+    fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError> {
+        refuse_unfit(job)?;
+        self.fill(&job.cancel, &|_| ())?;
+        let members = self.members();
+        let weights = self.weights(&members);
+        let shares = shares(job.plan, &weights);
+        if let Some(idle) = shares.iter().position(Vec::is_empty) {
+            return Err(FleetError::Usage {
+                problem: format!(
+                    "{} sessions on {} hosts leave {} without any",
+                    job.plan.sessions(),
+                    members.len(),
+                    members[idle].name
+                ),
+                hint: "fewer --hosts, or more sessions (run.sessions_per_schema, data.schemas)".to_owned(),
+            }
+            .into());
+        }
+        let orders = (0..).zip(&members).map(|(rank, member)| {
+            let order = order(job, weights.clone(), rank);
+            (member.subject.clone(), written(&Ask::Lead(Box::new(order))))
+        });
+        let orders: Vec<_> = orders.collect();
+        if let Some((_, bytes)) = orders.iter().find(|(_, bytes)| bytes.len() > MESSAGE_BYTES_MAX) {
+            return Err(TargetError::unsupported(format!(
+                "the plan takes {} bytes, more than the {MESSAGE_BYTES_MAX} that agents are sent",
+                bytes.len()
+            )));
+        }
+        let (crew, filled) = Distant::start(
+            Arc::clone(&self.wire),
+            &self.subjects,
+            (&self.options, self.leader.id.clone()),
+            members
+                .into_iter()
+                .zip(shares)
+                .zip(weights)
+                .map(|((member, numbers), weight)| (member, numbers, weight)),
+            (job, Shape::of(job)),
+            orders,
+        )?;
+        Ok((Box::new(crew), filled))
+    }
+}
+
+impl Drop for NatsFleet {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        self.let_go(&self.members());
+    }
+}
+
+fn order(job: &Job<'_>, weights: Vec<u32>, rank: u32) -> Order {
+    let known = job.targets.iter().map(|aim| Known {
+        identity: aim.identity.clone(),
+        spec: aim.spec.clone(),
+        reads_only: aim.reads_only.clone(),
+    });
+    Order {
+        run_id: job.run_id.clone(),
+        started_at: job.started_at.clone(),
+        run_stamp: job.run_stamp,
+        plan: job.plan.clone(),
+        targets: known.collect(),
+        workloads: job.owns.iter().map(|own| own.facts().version()).collect(),
+        weights,
+        rank,
+    }
+}
+
+/// Refuses what cannot be done from several hosts.
+fn refuse_unfit(job: &Job<'_>) -> Result<(), TargetError> {
+    let refused = |why: String, hint: &str| Err(TargetError::unsupported(why).hint(hint.to_owned()));
+    if let Some(aim) = job.targets.iter().find(|aim| aim.target.capabilities().ephemeral) {
+        let why =
+            format!("{} is in the memory of one process, and no other host reaches it", aim.target.url());
+        return refused(why, "a database in a file or on a server");
+    }
+    if let Some(aim) = job.targets.iter().find(|aim| aim.identity.counting.in_process) {
+        let why = format!(
+            "{} counts in the process that uses it, so its counters tell nothing of what other hosts do",
+            aim.target.url()
+        );
+        return refused(why, "a database with a server");
+    }
+    if job.owns.iter().any(|own| own.bulk().is_some()) {
+        let why = "a load takes the parts of a table as they come, and only one host knows which are left";
+        return refused(why.to_owned(), "leave --hosts out for it");
+    }
+    if job.targets.iter().any(|aim| aim.book.is_some()) {
+        return refused("what is to be proved is noted on one host".to_owned(), "leave --hosts out");
+    }
+    if job.plan.sessions() > SESSIONS_MAX || job.targets.len() > 64 {
+        return refused(
+            format!("{} sessions or {} targets are too many", job.plan.sessions(), job.targets.len()),
+            "",
+        );
+    }
+    Ok(())
+}
+
+/// Asks these so many times for their clocks, all at the same time.
+pub(crate) fn ask_clocks<'m>(
+    wire: &Wire,
+    clock: &Arc<dyn Clock>,
+    leader: &str,
+    members: impl Iterator<Item = &'m Member> + Clone,
+    times: u32,
+) {
+    let ask = written(&Ask::Clock(leader.to_owned()));
+    let questions = members.clone().map(|member| (member.subject.clone(), ask.clone())).collect();
+    let all = wire.ask_often(clock, questions, times, Duration::from_secs(2));
+    for (member, answers) in members.zip(all) {
+        for (asked_ns, answered_ns, bytes) in answers {
+            note_clock(member, asked_ns, answered_ns, &bytes);
+        }
+    }
+}
+
+fn note_clock(member: &Member, asked_ns: u64, answered_ns: u64, bytes: &[u8]) {
+    if let Ok(Answer::Clock { heard_ns, said_ns }) = read(bytes) {
+        member.note(Exchange { asked_ns, heard_ns, said_ns, answered_ns });
+    }
+}
+
+/// This process as a leader.
+fn this_leader() -> Leader {
+    let holder = dyno_engine::Holder::this_process(dyno_engine::Work::Run);
+    let id = format!("{}-{}-{:x}", holder.host, holder.pid, crate::random());
+    Leader { id, words: format!("host {}, process {}, since {}", holder.host, holder.pid, holder.since) }
+}

@@ -1,0 +1,43 @@
+//! Several driver hosts that meet on a NATS server.
+//!
+//! An [`agent`](serve) waits on each driver host. Whoever leads gathers them ([`NatsFleet`]), and is for the drive a crew like any
+//! other: it is told of each moment ahead, on a clock that many exchanges have mapped ([`ClockMap`]), and hands in what its sessions
+//! measured. What an agent has measured stays on its disk until the leader has it; [`Collector`] fetches what a lost leader left.
+//!
+//! Nothing of this is on the threads of sessions: the client of NATS has threads of its own ([`Wire`]).
+
+mod agent;
+mod clock;
+mod collect;
+mod crew;
+mod drive;
+mod ear;
+mod error;
+mod gather;
+mod hand_in;
+mod kept;
+mod member;
+mod messages;
+mod opener;
+mod queue;
+mod share;
+#[cfg(test)]
+mod simulated;
+mod upload;
+mod wire;
+
+pub use agent::{AgentEvent, AgentOptions, serve};
+pub use clock::{ClockMap, Exchange};
+pub use collect::{CollectedRun, Collector};
+pub use error::FleetError;
+pub use gather::{FleetOptions, Gathering, NatsFleet};
+pub use messages::{Known, PROTOCOL};
+pub use opener::{Opened, Opener};
+pub use share::{Weights, shares};
+pub use wire::{Access, Wire};
+
+/// A number that nobody else draws.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish()
+}

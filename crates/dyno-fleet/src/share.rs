@@ -1,0 +1,85 @@
+//! Which host has which sessions: by arithmetic from the plan, so that everybody finds the same.
+
+use dyno_plan::Plan;
+
+/// How sessions are shared out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Weights {
+    /// Every host has as many as any other, as far as that goes.
+    Equal,
+    /// By the processors of each.
+    Processors,
+    /// By these, in the order of ranks.
+    Given(Vec<u32>),
+}
+
+/// The numbers of the sessions of `plan` that each of the hosts of these `weights` has. Each workload's sessions are cut into one
+/// stretch for each host, so that every host has its share of every workload and schema stays with schema.
+pub fn shares(plan: &Plan, weights: &[u32]) -> Vec<Vec<u32>> {
+    let mut all = vec![Vec::new(); weights.len()];
+    let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
+    let mut first = 0u32;
+    for (place, side) in plan.sides().enumerate() {
+        let (mut before, mut given) = (0u64, 0u32);
+        for turn in 0..weights.len() {
+            // Where there are fewer sessions than hosts, each workload begins with another one.
+            let host = (turn + place) % weights.len();
+            before += u64::from(weights[host]);
+            let until = match total {
+                0 => side.sessions,
+                // The first has the odd one.
+                _ => (u64::from(side.sessions) * before).div_ceil(total) as u32,
+            };
+            all[host].extend(first + given..first + until);
+            given = until;
+        }
+        first += side.sessions;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plan(sessions: u32) -> Plan {
+        let spec: Plan = serde_json::from_value(serde_json::json!({
+            "version": 1,
+            "target": { "url": "sqlite:a", "connect_timeout": "1s" },
+            "data": { "schemas": 1, "scale": "1000 blocks", "scan_scale": "0 blocks", "compressible": 0, "seed": 42,
+                      "load_parallel": 1 },
+            "workload": { "update_pct": 30, "scan_pct": 0, "lookup_pct": 20, "work_unit": 8, "redo": "lite",
+                          "drive": "client", "arrivals": "constant", "seed": 1 },
+            "run": { "sessions_per_schema": sessions, "warmup": "0s", "time": "1s", "drain": "500ms" },
+            "observe": { "interval": "50ms" }
+        }))
+        .unwrap();
+        spec
+    }
+
+    proptest! {
+        #[test]
+        fn every_session_is_somebodys_and_shares_follow_the_weights(
+            sessions in 1u32..500, weights in prop::collection::vec(1u32..9, 1..20),
+        ) {
+            let shares = shares(&plan(sessions), &weights);
+            let mut all: Vec<u32> = shares.iter().flatten().copied().collect();
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..sessions).collect::<Vec<_>>());
+            let total: u32 = weights.iter().sum();
+            for (share, weight) in shares.iter().zip(&weights) {
+                let due = f64::from(sessions) * f64::from(*weight) / f64::from(total);
+                prop_assert!((share.len() as f64 - due).abs() <= 1.0, "{} {due}", share.len());
+            }
+        }
+    }
+
+    #[test]
+    fn one_host_has_all_and_two_have_half() {
+        assert_eq!(shares(&plan(8), &[1]), [(0..8).collect::<Vec<_>>()]);
+        assert_eq!(shares(&plan(8), &[1, 1]), [(0..4).collect::<Vec<_>>(), (4..8).collect()]);
+        assert_eq!(shares(&plan(8), &[3, 1]), [(0..6).collect::<Vec<_>>(), (6..8).collect()]);
+    }
+}

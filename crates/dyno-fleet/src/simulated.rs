@@ -1,0 +1,180 @@
+//! A thousand hosts with a thousand sessions each, as their leader sees them: what one host of scripted sessions hands in, taken in from all
+//! of them as it comes over the wire.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use dyno_drive::scripted::{Act, Script, ScriptedTarget};
+use dyno_drive::{Aim, Job, Part, Results, Shape};
+use dyno_engine::{Cancel, MonotonicClock, Target as _};
+use dyno_plan::{DataSpec, Plan};
+use dyno_record::{Fleet, FleetHost};
+use sha2::{Digest, Sha256};
+
+use crate::ear::{Ear, Seat, hex};
+use crate::hand_in;
+use crate::member::Member;
+use crate::messages::{HandedIn, Hello, PIECE_BYTES, PROTOCOL, Receipt, Upload, UseOfHost, written_with};
+
+const HOSTS: u32 = 1_000;
+const SESSIONS: u32 = 1_000;
+/// What a host's clock is ahead of that of the one before it, ns.
+const AHEAD_NS: u64 = 1_000;
+
+fn plan(sessions: u32) -> Plan {
+    serde_json::from_value(serde_json::json!({
+        "version": 1,
+        "target": { "url": "sqlite:a", "connect_timeout": "1s" },
+        "data": { "schemas": 1, "scale": "1000 blocks", "scan_scale": "0 blocks", "compressible": 0, "seed": 42,
+                  "load_parallel": 1 },
+        "workload": { "update_pct": 30, "scan_pct": 0, "lookup_pct": 20, "work_unit": 8, "redo": "lite",
+                      "drive": "client", "arrivals": "constant", "seed": 5 },
+        "run": { "sessions_per_schema": sessions, "warmup": "0s", "ops_per_session": 20, "drain": "500ms" },
+        "observe": { "interval": "50ms" }
+    }))
+    .unwrap()
+}
+
+fn job(plan: &Plan) -> Job<'_> {
+    let script: Arc<Script> = Arc::new(|_, _, _| Act::Take(0));
+    let target = ScriptedTarget::new(script, Arc::new(|_| std::thread::yield_now()));
+    let identity = target.identify().unwrap();
+    let spec = DataSpec {
+        schemas: 1,
+        rows: 1_000,
+        scan_rows: 0,
+        block_size: 8192,
+        compressible: 0,
+        seed: 42,
+        secondary: false,
+    };
+    Job {
+        run_id: "simulated".into(),
+        started_at: "2026-01-01T00:00:00Z".into(),
+        run_stamp: 7,
+        plan,
+        targets: vec![Aim::new(Arc::new(target), identity, spec)],
+        owns: Vec::new(),
+        clock: Arc::new(MonotonicClock::default()),
+        cancel: Cancel::default(),
+        dyno_version: "test".into(),
+        series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
+    }
+}
+
+/// What a host of so many scripted sessions hands in; with the sessions one by one, and added up.
+fn handed_in(sessions: u32) -> (HandedIn, Vec<u8>) {
+    let plan = plan(sessions);
+    let job = job(&plan);
+    let mut part = Part::start(&job, (0..sessions).collect());
+    while part.standing().ready < sessions {
+        part.beat();
+        std::thread::yield_now();
+    }
+    part.open_gate(job.clock.now_ns());
+    part.open_window(job.clock.now_ns(), None);
+    part.enter_window();
+    while part.standing().reached_ops < sessions {
+        part.beat();
+        std::thread::yield_now();
+    }
+    part.close_window(job.clock.now_ns());
+    part.stop(&job, Duration::from_secs(20), &|| false);
+    let threads = part.threads();
+    let mut results = part.into_results();
+    results.fold();
+    let handed = HandedIn {
+        results,
+        threads,
+        broken_off: Vec::new(),
+        stuck: Vec::new(),
+        alone: false,
+        closed_ns: None,
+        use_of_host: UseOfHost::default(),
+    };
+    let packed = hand_in::packed(&handed).unwrap();
+    (handed, packed)
+}
+
+/// The most memory that this process has had, MB.
+fn memory_mb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() / 1024
+}
+
+fn lead(hosts: u32, sessions: u32) {
+    let (handed, packed) = handed_in(sessions);
+    let before_mb = memory_mb();
+    let whole = plan(hosts.saturating_mul(sessions));
+    let job = job(&whole);
+    let shape = Shape::of(&job);
+    let own_ops = handed.results.operations(&shape);
+    let seats = (0..hosts).map(|rank| {
+        let hello = Hello {
+            protocol: PROTOCOL,
+            version: "test".into(),
+            id: format!("a{rank}"),
+            name: format!("client-{rank}"),
+            place: Some(rank),
+            cpus: 8,
+            busy: None,
+            keeps: 0,
+        };
+        let member = Member::new(hello, format!("dyno.t.agent.a{rank}"));
+        Seat { member, numbers: (rank * sessions..(rank + 1) * sessions).collect(), weight: 1 }
+    });
+    let ear = Ear::new(seats.collect(), shape.clone(), Arc::clone(&job.clock));
+    let (full, _filled) = channel();
+    let sum = hex(&Sha256::digest(&packed));
+    let of = packed.len().div_ceil(PIECE_BYTES) as u32;
+    let began = Instant::now();
+    let mut wire_bytes = 0;
+    for rank in 0..hosts {
+        for (number, piece) in (0..).zip(packed.chunks(PIECE_BYTES)) {
+            let bytes = written_with(&Upload::Piece { rank, number, of, sum: sum.clone() }, piece);
+            wire_bytes += bytes.len();
+            assert!(matches!(ear.upload(&bytes, &full), Receipt::Have));
+        }
+    }
+    let mut all = Results::default();
+    let mut fleet = Fleet { group: "t".into(), hosts: Vec::new() };
+    for rank in 0..hosts {
+        let bytes = ear.heard()[rank as usize].handed.take().unwrap();
+        let mut handed = hand_in::unpacked(&bytes, &shape, sessions as usize).unwrap();
+        // As the clocks are mapped, each by its own offset.
+        handed.results.on_clock(&|at_ns| at_ns + u64::from(rank) * AHEAD_NS);
+        let ops = handed.results.operations(&shape);
+        fleet.hosts.push(FleetHost { rank, sessions, ops, ..FleetHost::default() });
+        all.add(handed.results);
+    }
+    let record = dyno_drive::without_leader(&job, &all, fleet, "simulated".into());
+    let merge_s = began.elapsed().as_secs_f64();
+    let memory_mb = memory_mb();
+    println!(
+        "{hosts} hosts of {sessions} sessions: {:.1} KB from each, {:.1} MB on the wire, merged in {merge_s:.2} s, {memory_mb} MB at most ({before_mb} before)",
+        packed.len() as f64 / 1e3,
+        wire_bytes as f64 / 1e6
+    );
+    assert_eq!(record.ops["all"].count, own_ops * u64::from(hosts), "none is lost, none counted twice");
+    assert_eq!(record.gate.sessions, hosts * sessions);
+    let (first_ns, last_ns) = handed.results.started_ns().unwrap();
+    let law_us = (last_ns - first_ns + u64::from(hosts - 1) * AHEAD_NS) as f64 / 1e3;
+    assert!((record.gate.skew_us_max - law_us).abs() < 0.01, "{} {law_us}", record.gate.skew_us_max);
+    assert!(memory_mb < 1_024, "{memory_mb} MB");
+}
+
+#[test]
+fn hosts_hand_in_what_does_not_grow_with_their_sessions() {
+    let (_, few) = handed_in(4);
+    let (_, many) = handed_in(40);
+    assert!(many.len() < 3 * few.len(), "{} bytes of 4 sessions, {} of 40", few.len(), many.len());
+    lead(20, 8);
+}
+
+#[test]
+#[ignore = "a thousand threads and a gigabyte of nothing: by hand, where nobody else measures"]
+fn a_thousand_hosts_of_a_thousand_sessions_are_merged_in_time() {
+    lead(HOSTS, SESSIONS);
+}

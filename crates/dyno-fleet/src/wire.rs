@@ -1,0 +1,301 @@
+//! The meeting point: the client of NATS on threads of its own, with calls that wait for a bounded time.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::{Client, ConnectOptions, Message};
+use dyno_engine::Clock;
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use tokio::runtime::Runtime;
+
+use crate::error::FleetError;
+
+/// How long reaching the server may take.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+/// Messages of one subject that wait to be taken in; more are dropped by the client, which the sender sees in what it is not answered.
+const WAITING_MAX: usize = 65_536;
+
+/// Where the meeting point is, and what it wants of those who come. Never shown: it holds secrets.
+#[derive(Clone, Default)]
+pub struct Access {
+    /// `nats://host:4222`, or `tls://host:4222`; several with commas between them.
+    pub url: String,
+    /// A token.
+    pub token: Option<String>,
+    /// A user and a password.
+    pub user: Option<(String, String)>,
+    /// The seed of an nkey.
+    pub nkey: Option<String>,
+    /// A certificate authority's certificate, PEM.
+    pub ca: Option<PathBuf>,
+    /// The client's own certificate and key, PEM.
+    pub certificate: Option<(PathBuf, PathBuf)>,
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Access").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+/// A message that came.
+pub(crate) struct Came {
+    pub(crate) bytes: Vec<u8>,
+    /// Where an answer is awaited.
+    pub(crate) reply: Option<String>,
+}
+
+/// The meeting point.
+pub struct Wire {
+    client: Client,
+    runtime: Option<Runtime>,
+}
+
+impl Wire {
+    /// Reaches the meeting point.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses who comes.
+    pub fn reach(access: &Access) -> Result<Self, FleetError> {
+        let failed = |reason: String, hint: &str| FleetError::Meeting {
+            address: access.url.clone(),
+            reason,
+            hint: hint.to_owned(),
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("dyno-nats")
+            .enable_all()
+            .build()
+            .map_err(|error| failed(error.to_string(), "the machine gives no thread"))?;
+        let addresses: Vec<&str> = access.url.split(',').map(str::trim).collect();
+        let options = options(access);
+        let reached =
+            runtime.block_on(async { tokio::time::timeout(CONNECT_MAX, options.connect(addresses)).await });
+        let hint = "start one with `nats-server`, and check address, port and what it wants of clients";
+        match reached {
+            Ok(Ok(client)) => Ok(Self { client, runtime: Some(runtime) }),
+            Ok(Err(error)) => Err(failed(reason(&error), hint)),
+            Err(_) => Err(failed(format!("no answer within {} s", CONNECT_MAX.as_secs()), hint)),
+        }
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("it is there until this is dropped")
+    }
+
+    /// Sends a message; one that cannot be sent is lost, which whoever waits for an answer sees.
+    pub(crate) fn publish(&self, subject: &str, bytes: Vec<u8>) {
+        let (client, subject) = (self.client.clone(), subject.to_owned());
+        self.runtime().spawn(async move {
+            let _ = client.publish(subject, bytes.into()).await;
+        });
+    }
+
+    /// Waits until what was sent is on its way, for a moment.
+    pub(crate) fn flush(&self) {
+        let _ =
+            self.runtime().block_on(async { tokio::time::timeout(CONNECT_MAX, self.client.flush()).await });
+    }
+
+    /// Asks, and waits for the answer for up to `patience`.
+    pub(crate) fn ask(&self, subject: &str, bytes: Vec<u8>, patience: Duration) -> Option<Vec<u8>> {
+        self.runtime().block_on(asked(self.client.clone(), subject.to_owned(), bytes, patience))
+    }
+
+    /// Asks many at the same time; answers come in their order.
+    pub(crate) fn ask_each(
+        &self,
+        questions: Vec<(String, Vec<u8>)>,
+        patience: Duration,
+    ) -> Vec<Option<Vec<u8>>> {
+        let client = &self.client;
+        self.runtime().block_on(join_all(
+            questions.into_iter().map(|(subject, bytes)| asked(client.clone(), subject, bytes, patience)),
+        ))
+    }
+
+    /// Asks whoever hears, and takes answers for so long.
+    pub(crate) fn ask_all(&self, subject: &str, bytes: Vec<u8>, patience: Duration) -> Vec<Vec<u8>> {
+        let client = self.client.clone();
+        let subject = subject.to_owned();
+        self.runtime().block_on(async move {
+            let inbox = client.new_inbox();
+            let Ok(mut answers) = client.subscribe(inbox.clone()).await else { return Vec::new() };
+            if client.publish_with_reply(subject, inbox, bytes.into()).await.is_err() {
+                return Vec::new();
+            }
+            let mut all = Vec::new();
+            let until = tokio::time::Instant::now() + patience;
+            while let Ok(Some(message)) = tokio::time::timeout_at(until, answers.next()).await {
+                all.push(message.payload.to_vec());
+                if all.len() >= WAITING_MAX {
+                    break;
+                }
+            }
+            all
+        })
+    }
+
+    /// Has `heed` called with whatever comes on `subject`, on the client's thread, until what this returns is dropped.
+    ///
+    /// # Errors
+    /// The server does not let this client hear it.
+    pub(crate) fn hear_with(
+        &self,
+        subject: &str,
+        mut heed: impl FnMut(Came, &Answerer) + Send + 'static,
+    ) -> Result<Hearing, FleetError> {
+        let client = self.client.clone();
+        let subscribed = self.runtime().block_on(async {
+            let subscription =
+                client.subscribe(subject.to_owned()).await.map_err(|error| error.to_string())?;
+            // Once the server has answered, it has heard of the subscription, too.
+            tokio::time::timeout(CONNECT_MAX, client.flush())
+                .await
+                .map_err(|_| "no answer".to_owned())?
+                .map_err(|error| error.to_string())?;
+            Ok::<_, String>(subscription)
+        });
+        let mut subscription = subscribed.map_err(|reason| FleetError::Meeting {
+            address: String::new(),
+            reason,
+            hint: "check that this user may subscribe to dyno.> and publish there".to_owned(),
+        })?;
+        let answerer = Answerer { client, runtime: self.runtime().handle().clone() };
+        let task = self.runtime().spawn(async move {
+            while let Some(message) = subscription.next().await {
+                heed(came(message), &answerer);
+            }
+        });
+        Ok(Hearing(task.abort_handle()))
+    }
+
+    /// Calls `ask` again and again while it gives a question, and lets `heed` have each answer with the moments of asking and of the
+    /// answer on `clock`.
+    pub(crate) fn keep_asking(
+        &self,
+        clock: Arc<dyn Clock>,
+        every: Duration,
+        ask: impl Fn() -> Option<(String, Vec<u8>)> + Send + 'static,
+        heed: impl Fn(u64, u64, Vec<u8>) + Send + 'static,
+    ) {
+        let client = self.client.clone();
+        self.runtime().spawn(async move {
+            while let Some((subject, bytes)) = ask() {
+                let asked_ns = clock.now_ns();
+                let answer =
+                    asked(client.clone(), subject, bytes, every.max(Duration::from_millis(200))).await;
+                if let Some(bytes) = answer {
+                    heed(asked_ns, clock.now_ns(), bytes);
+                }
+                tokio::time::sleep(every).await;
+            }
+        });
+    }
+
+    /// As one question after the other without a pause, `times` of them; answers with their two moments.
+    pub(crate) fn ask_often(
+        &self,
+        clock: &Arc<dyn Clock>,
+        questions: Vec<(String, Vec<u8>)>,
+        times: u32,
+        patience: Duration,
+    ) -> Vec<Vec<(u64, u64, Vec<u8>)>> {
+        let one = |(subject, bytes): (String, Vec<u8>)| {
+            let (client, clock) = (self.client.clone(), Arc::clone(clock));
+            async move {
+                let mut answers = Vec::new();
+                for _ in 0..times {
+                    let asked_ns = clock.now_ns();
+                    if let Some(answer) =
+                        asked(client.clone(), subject.clone(), bytes.clone(), patience).await
+                    {
+                        answers.push((asked_ns, clock.now_ns(), answer));
+                    }
+                }
+                answers
+            }
+        };
+        self.runtime().block_on(join_all(questions.into_iter().map(one)))
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            let client = self.client.clone();
+            // What was said last is to be heard, if there is anybody.
+            let _ = runtime
+                .block_on(async { tokio::time::timeout(Duration::from_secs(1), client.flush()).await });
+            runtime.shutdown_timeout(Duration::from_millis(200));
+        }
+    }
+}
+
+/// As long as it is there, a subject is heard.
+pub(crate) struct Hearing(tokio::task::AbortHandle);
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Sends answers from the client's thread.
+pub(crate) struct Answerer {
+    client: Client,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Answerer {
+    pub(crate) fn answer(&self, reply: &str, bytes: Vec<u8>) {
+        let (client, reply) = (self.client.clone(), reply.to_owned());
+        self.runtime.spawn(async move {
+            let _ = client.publish(reply, bytes.into()).await;
+        });
+    }
+}
+
+fn came(message: Message) -> Came {
+    Came { bytes: message.payload.to_vec(), reply: message.reply.map(|reply| reply.to_string()) }
+}
+
+async fn asked(client: Client, subject: String, bytes: Vec<u8>, patience: Duration) -> Option<Vec<u8>> {
+    let answer = tokio::time::timeout(patience, client.request(subject, bytes.into())).await;
+    answer.ok()?.ok().map(|message| message.payload.to_vec())
+}
+
+fn options(access: &Access) -> ConnectOptions {
+    let mut options = ConnectOptions::new()
+        .name("dyno")
+        .subscription_capacity(WAITING_MAX)
+        .ping_interval(Duration::from_secs(5))
+        .connection_timeout(Duration::from_secs(5));
+    if let Some(token) = &access.token {
+        options = options.token(token.clone());
+    }
+    if let Some((user, password)) = &access.user {
+        options = options.user_and_password(user.clone(), password.clone());
+    }
+    if let Some(seed) = &access.nkey {
+        options = options.nkey(seed.clone());
+    }
+    if let Some(ca) = &access.ca {
+        options = options.add_root_certificates(ca.clone());
+    }
+    if let Some((certificate, key)) = &access.certificate {
+        options = options.add_client_certificate(certificate.clone(), key.clone());
+    }
+    options
+}
+
+/// An error with its causes, on one line.
+fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let mut words: Vec<String> = chain.map(ToString::to_string).collect();
+    words.dedup();
+    words.join(": ")
+}

@@ -1,0 +1,83 @@
+//! Options of several driver hosts: where they meet, how many there are, and what an agent is.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dyno_plan::Span;
+
+/// Where leader and agents meet.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Meeting {
+    /// The NATS server where driver hosts meet: nats://HOST:4222, or tls://HOST:4222; never with a password in it.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "DYNO_NATS",
+        default_value = "nats://127.0.0.1:4222",
+        help_heading = "Several driver hosts"
+    )]
+    pub(crate) nats: String,
+    /// The name under which they find each other there.
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "DYNO_GROUP",
+        default_value = "dyno",
+        help_heading = "Several driver hosts"
+    )]
+    pub(crate) group: String,
+    /// A TOML file with what the server wants of clients: token, or user and password, or nkey; ca, certificate, key.
+    #[arg(long, value_name = "FILE", env = "DYNO_NATS_AUTH", help_heading = "Several driver hosts")]
+    pub(crate) nats_auth: Option<PathBuf>,
+}
+
+/// How many hosts drive, and how.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Hosts {
+    /// Have so many driver hosts do the sessions, on each of which `dyno agent` waits; this process leads them and observes the database.
+    #[arg(long, value_name = "COUNT", help_heading = "Several driver hosts")]
+    pub(crate) hosts: Option<usize>,
+    #[command(flatten)]
+    pub(crate) meeting: Meeting,
+    /// Shares of uneven hosts by rank, such as 2,1,1; or `cpus`, by their processors [default: all alike].
+    #[arg(long, value_name = "WEIGHTS", help_heading = "Several driver hosts")]
+    pub(crate) weights: Option<String>,
+    /// How long to wait for agents that are not there yet.
+    #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Several driver hosts")]
+    pub(crate) wait_hosts: Span,
+    /// How long nothing may be heard: then an agent stops its sessions, and the leader counts a host as lost.
+    #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "Several driver hosts")]
+    pub(crate) heartbeat: Span,
+    /// Let a run go on without a host that is lost; it is then short of that host, and never valid.
+    #[arg(long, help_heading = "Several driver hosts")]
+    pub(crate) allow_short: bool,
+}
+
+/// `dyno agent`.
+#[derive(Debug, Args)]
+pub(crate) struct Agent {
+    #[command(flatten)]
+    pub(crate) meeting: Meeting,
+    /// What this host is called in records [default: its name].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Its place among the agents, from 0 [default: that of a Kubernetes index, Slurm or MPI, if there is one].
+    #[arg(long, value_name = "RANK")]
+    pub(crate) rank: Option<u32>,
+    /// Where it keeps what it measured until a leader or `dyno collect` has it [default: in the user's data directory].
+    #[arg(long, value_name = "FOLDER", env = "DYNO_AGENT_KEEP")]
+    pub(crate) keep: Option<PathBuf>,
+}
+
+/// `dyno collect`.
+#[derive(Debug, Args)]
+pub(crate) struct Collect {
+    /// The run [default: all that are kept].
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) meeting: Meeting,
+    /// A folder that an agent kept runs in, copied from its host; several, if given several times. Then no agent is asked.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) from: Vec<PathBuf>,
+}

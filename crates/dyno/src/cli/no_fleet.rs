@@ -1,0 +1,7 @@
+//! A program that was built without several driver hosts has no options for them.
+
+use clap::Args;
+
+/// None.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Hosts {}

@@ -1,0 +1,98 @@
+//! `dyno agent`: waits for whoever leads runs from several driver hosts.
+
+use std::path::PathBuf;
+
+use dyno_campaign::{KnownTarget, reach_to_drive};
+use dyno_engine::Cancel;
+use dyno_fleet::{AgentEvent, AgentOptions, Known, Opened, Opener, serve};
+use dyno_plan::Plan;
+
+use super::collect;
+use crate::cli::Agent;
+use crate::engines::ENGINES;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+use crate::{fleet, signals};
+
+/// Places that a placement gives in the environment: an Indexed Job of Kubernetes, Slurm, Open MPI, MPICH.
+const PLACES: [&str; 4] = ["JOB_COMPLETION_INDEX", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"];
+
+pub(super) fn run(args: &Agent, talk: &Talk) -> anyhow::Result<Exit> {
+    let access = fleet::access(&args.meeting)?;
+    let keep = match &args.keep {
+        Some(keep) => keep.clone(),
+        None => default_keep()?,
+    };
+    let name = args.name.clone().unwrap_or_else(own_name);
+    let cancel = Cancel::default();
+    if let Err(error) = signals::watch(&cancel) {
+        talk.say(&format!("warning: Ctrl-C ends the program at once: {error}"));
+    }
+    let place = args.rank.or_else(|| PLACES.iter().find_map(|name| std::env::var(name).ok()?.parse().ok()));
+    let options = AgentOptions {
+        access,
+        group: args.meeting.group.clone(),
+        name: name.clone(),
+        place,
+        keep,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cancel,
+    };
+    let tell = |event: &AgentEvent| say(event, &name, &args.meeting.group, talk);
+    serve(&options, &Targets, &tell).map_err(fleet::as_error)?;
+    Ok(Exit::Done)
+}
+
+/// Beside the repository; one of its own for each agent of a host would be named with --keep.
+fn default_keep() -> anyhow::Result<PathBuf> {
+    let repository = dyno_record::repository::default_path().ok_or_else(|| {
+        usage(
+            "the user's data directory is not known (neither XDG_DATA_HOME nor HOME is set)",
+            "give --keep FOLDER",
+        )
+    })?;
+    Ok(repository.with_file_name("agent"))
+}
+
+fn own_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    if name.trim().is_empty() { format!("process {}", std::process::id()) } else { name.trim().to_owned() }
+}
+
+fn say(event: &AgentEvent, name: &str, group: &str, talk: &Talk) {
+    let line = match event {
+        AgentEvent::Waits(0) => format!("{name} waits in group {group}"),
+        AgentEvent::Waits(kept) => {
+            format!(
+                "{name} waits in group {group}; it keeps {kept} runs that nobody has: `dyno collect` fetches them"
+            )
+        }
+        AgentEvent::Reserved(by) => format!("reserved by {by}"),
+        AgentEvent::Free => "free".to_owned(),
+        AgentEvent::Alone(leader) => format!("warning: nothing is heard any more of {leader}"),
+        AgentEvent::Leads(run, own, all) => format!("{run}: leads {own} of {all} sessions"),
+        AgentEvent::CannotLead(run, why) => format!("warning: {run} cannot be led from here: {why}"),
+        AgentEvent::HandedIn(run) => format!("{run}: handed in"),
+        AgentEvent::Keeps(run) => format!(
+            "warning: {run}: nobody took what was measured; it is kept, and `dyno collect` fetches it"
+        ),
+        AgentEvent::NotKept(run, why) => format!("warning: {run}: what was measured cannot be kept: {why}"),
+        AgentEvent::Refused(why) => format!("warning: refused: {why}"),
+    };
+    talk.say(&line);
+}
+
+/// Targets as this program's engines reach them.
+struct Targets;
+
+impl Opener for Targets {
+    fn open(&self, plan: &Plan, known: &[Known], workloads: &[String]) -> Result<Opened, String> {
+        let known: Vec<KnownTarget> = known.iter().cloned().map(collect::known).collect();
+        let reached = reach_to_drive(ENGINES, plan, &known, workloads);
+        let (targets, owns) = reached.map_err(|error| match error.hint() {
+            "" => error.to_string(),
+            hint => format!("{error} (hint: {hint})"),
+        })?;
+        Ok(Opened { targets, owns })
+    }
+}

@@ -1,0 +1,141 @@
+//! `dyno collect`: what agents keep of runs whose leader was lost, as records.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dyno_campaign::{KnownTarget, describe};
+use dyno_drive::{Job, Shape};
+use dyno_engine::{Cancel, MonotonicClock};
+use dyno_fleet::{CollectedRun, Collector, Known};
+use dyno_record::{Fleet, Repository, RunRecord, StartedRun};
+use serde_json::json;
+
+use crate::cli::{Collect, Common};
+use crate::engines::ENGINES;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+use crate::{context, fleet};
+
+/// What such a record says of itself.
+const LEADERLESS: &str =
+    "its leader was lost: nobody read the database's counters, and these are figures of its sessions alone";
+
+/// What is said of a record that has got what was missing.
+const COLLECTED: &str = "what its driver hosts measured was collected after its end: operations are counted, and held against nothing";
+
+pub(super) fn run(common: &Common, args: &Collect, talk: &Talk) -> anyhow::Result<Exit> {
+    let group = &args.meeting.group;
+    let collector = match args.from.is_empty() {
+        true => Collector::of_group(&fleet::access(&args.meeting)?, group).map_err(fleet::as_error)?,
+        false => Collector::of_folders(group),
+    };
+    let folders: Vec<&Path> = args.from.iter().map(|folder| folder.as_path()).collect();
+    let mut runs = collector.fetch(env!("CARGO_PKG_VERSION"), &folders).map_err(fleet::as_error)?;
+    if let Some(only) = &args.run {
+        runs.retain(|run_id, _| run_id == only);
+        if runs.is_empty() {
+            return Err(usage(
+                format!("nobody keeps a run {only}"),
+                "dyno collect without a name takes all that are kept",
+            ));
+        }
+    }
+    let repository = context::repository(common)?;
+    let mut told = Vec::new();
+    for (run_id, run) in &runs {
+        let (there, of) = run.hosts();
+        let stored = repository.load(run_id).ok();
+        let lacks = stored
+            .as_ref()
+            .is_some_and(|stored| stored.fleet.as_ref().is_some_and(|fleet| fleet.lost().next().is_some()));
+        let record = match &stored {
+            Some(_) if !lacks => None,
+            Some(stored) => Some(completed(stored.clone(), record(run_id, run, &collector)?)),
+            None => Some(record(run_id, run, &collector)?),
+        };
+        match &record {
+            None => talk.say(&format!("{run_id} is stored with all of its hosts; they keep it no more")),
+            Some(record) => {
+                match stored {
+                    Some(_) => repository.amend(record)?,
+                    None => store(&repository, run, record)?,
+                }
+                let (operations, status) = (operations(record), record.status.name());
+                let hosts = format!("{there} of {of} hosts");
+                talk.show(&format!("{run_id}: {hosts}, {operations} operations; stored as {status}"))?;
+            }
+        }
+        collector.forget(run);
+        let operations = record.as_ref().map(operations);
+        told.push(json!({ "run": run_id, "hosts": there, "of": of, "operations": operations }));
+    }
+    if runs.is_empty() {
+        talk.say(&format!("nothing is kept in group {group}"));
+    }
+    talk.json(&json!({ "collected": told }))?;
+    Ok(Exit::Done)
+}
+
+fn record(run_id: &str, run: &CollectedRun, collector: &Collector) -> anyhow::Result<RunRecord> {
+    let known: Vec<KnownTarget> = run.known().iter().cloned().map(known).collect();
+    let (targets, owns) = describe(ENGINES, run.plan(), &known)?;
+    let job = Job {
+        run_id: run_id.to_owned(),
+        started_at: run.started_at().to_owned(),
+        run_stamp: run.run_stamp(),
+        plan: run.plan(),
+        targets,
+        owns,
+        clock: Arc::new(MonotonicClock::default()),
+        cancel: Cancel::default(),
+        dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+        series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
+    };
+    let (results, fleet) = run.merged(collector, &Shape::of(&job));
+    let reason = match fleet.short_of() {
+        Some(short) => format!("{LEADERLESS}; {short}"),
+        None => LEADERLESS.to_owned(),
+    };
+    let mut record = dyno_drive::without_leader(&job, &results, fleet, reason);
+    dyno_analyze::judge(&mut record);
+    Ok(record)
+}
+
+/// What a leader has stored of a run without all of its hosts, with what was collected of them afterwards.
+fn completed(stored: RunRecord, collected: RunRecord) -> RunRecord {
+    let reason = match collected.fleet.as_ref().and_then(Fleet::short_of) {
+        Some(short) => format!("{COLLECTED}; {short}"),
+        None => COLLECTED.to_owned(),
+    };
+    let mut reasons = stored.reasons.clone();
+    if !reasons.contains(&reason) {
+        reasons.push(reason);
+    }
+    let RunRecord { ops, errors, fleet, classes, .. } = collected;
+    RunRecord { reasons, ops, errors, fleet, classes, ..stored }
+}
+
+pub(super) fn known(known: Known) -> KnownTarget {
+    let Known { identity, spec, reads_only } = known;
+    KnownTarget { identity, spec, reads_only }
+}
+
+/// Stores a record; where it was begun in another repository, it is noted here first.
+fn store(repository: &Repository, run: &CollectedRun, record: &RunRecord) -> anyhow::Result<()> {
+    if repository.started(&record.id)?.is_none() {
+        let engines: Vec<&str> = record.targets.iter().map(|target| target.engine.as_str()).collect();
+        let urls: Vec<&str> = record.targets.iter().map(|target| target.url.as_str()).collect();
+        repository.begin(&StartedRun::by_this_process(
+            record.id.clone(),
+            run.started_at().to_owned(),
+            engines.join(" "),
+            urls.join(" "),
+            run.plan().clone(),
+        ))?;
+    }
+    Ok(repository.finish(record)?)
+}
+
+fn operations(record: &RunRecord) -> u64 {
+    record.ops.get(dyno_record::ALL).map_or(0, |all| all.count)
+}

@@ -1,0 +1,131 @@
+//! Driver hosts that a command has its sessions done on, and what the meeting point wants of those who come.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dyno_campaign::Error;
+use dyno_drive::Muster;
+use dyno_engine::Cancel;
+use dyno_fleet::{Access, FleetError, FleetOptions, Gathering, NatsFleet, Weights};
+use serde::Deserialize;
+
+use crate::cli::{Hosts, Meeting};
+use crate::exit::usage;
+use crate::talk::Talk;
+
+/// The driver hosts that the options ask for, reserved for this process; nothing where it drives alone.
+pub(crate) fn gathered(hosts: &Hosts, talk: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
+    let Some(count) = hosts.hosts else { return Ok(None) };
+    let options = FleetOptions {
+        access: access(&hosts.meeting)?,
+        group: hosts.meeting.group.clone(),
+        hosts: count,
+        weights: weights(hosts.weights.as_deref())?,
+        silence: hosts.heartbeat.0,
+        wait: hosts.wait_hosts.0,
+        allow_short: hosts.allow_short,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let tell = |Gathering { there, of, busy }: &Gathering| {
+        let reserved =
+            if busy.is_empty() { String::new() } else { format!("; reserved: {}", busy.join(", ")) };
+        if there < of {
+            talk.say(&format!("waiting for driver hosts: {there} of {of}{reserved}"));
+        }
+    };
+    let fleet = NatsFleet::gather(options, &Cancel::default(), &tell).map_err(as_error)?;
+    talk.say(&format!("{count} driver hosts: {}", fleet.names().join(", ")));
+    Ok(Some(Arc::new(fleet)))
+}
+
+/// An error between hosts as the program tells errors.
+pub(crate) fn as_error(error: FleetError) -> anyhow::Error {
+    match error {
+        FleetError::Usage { problem, hint } => usage(problem, hint),
+        error => Error::Target(error.into()).into(),
+    }
+}
+
+fn weights(text: Option<&str>) -> anyhow::Result<Weights> {
+    match text.map(str::trim) {
+        None | Some("equal") => Ok(Weights::Equal),
+        Some("cpus") => Ok(Weights::Processors),
+        Some(list) => {
+            let each: Result<Vec<u32>, _> = list.split(',').map(|weight| weight.trim().parse()).collect();
+            let wrong = |_| {
+                usage(format!("--weights {list}: these are no weights"), "--weights 2,1,1, or --weights cpus")
+            };
+            Ok(Weights::Given(each.map_err(wrong)?))
+        }
+    }
+}
+
+/// What stands in the file of `--nats-auth`.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Auth {
+    token: Option<String>,
+    user: Option<String>,
+    password: Option<String>,
+    nkey: Option<String>,
+    ca: Option<PathBuf>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+}
+
+/// Where leader and agents meet, with the secrets of the file, or else of the environment.
+pub(crate) fn access(meeting: &Meeting) -> anyhow::Result<Access> {
+    if meeting.nats.contains('@') {
+        return Err(usage(
+            "--nats: a user or a password does not stand in the address, where everybody on this host can read it",
+            "DYNO_NATS_USER and DYNO_NATS_PASSWORD, DYNO_NATS_TOKEN, DYNO_NATS_NKEY, or --nats-auth FILE",
+        ));
+    }
+    let auth = match &meeting.nats_auth {
+        Some(path) => read_auth(path)?,
+        None => Auth::default(),
+    };
+    let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let token = auth.token.or_else(|| of_environment("DYNO_NATS_TOKEN"));
+    let user = auth.user.or_else(|| of_environment("DYNO_NATS_USER"));
+    let password = auth.password.or_else(|| of_environment("DYNO_NATS_PASSWORD"));
+    let nkey = auth.nkey.or_else(|| of_environment("DYNO_NATS_NKEY"));
+    if let Some(seed) = &nkey
+        && !(seed.starts_with("SU") && seed.len() == 58)
+    {
+        // The client of NATS would say so in a word; the seed itself is in no message.
+        return Err(usage(
+            "the nkey is no seed of a user",
+            "it begins with SU and has 58 characters: `nk -gen user`",
+        ));
+    }
+    let user = match (user, password) {
+        (Some(user), password) => Some((user, password.unwrap_or_default())),
+        (None, Some(_)) => {
+            return Err(usage(
+                "there is a password for NATS, and no user",
+                "DYNO_NATS_USER, or user in the file",
+            ));
+        }
+        (None, None) => None,
+    };
+    let certificate = match (auth.certificate, auth.key) {
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        (None, None) => None,
+        _ => return Err(usage("certificate and key go together", "name both in the file of --nats-auth")),
+    };
+    Ok(Access { url: meeting.nats.clone(), token, user, nkey, ca: auth.ca, certificate })
+}
+
+fn read_auth(path: &Path) -> anyhow::Result<Auth> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| usage(format!("{shown} (--nats-auth) cannot be read: {error}"), ""))?;
+    // The line that is wrong may hold a secret: it is not told.
+    toml::from_str(&text).map_err(|_| {
+        usage(
+            format!("{shown} (--nats-auth) is not what it has to be"),
+            "lines like token = \"…\", user = \"…\", password = \"…\", nkey = \"SU…\", ca = \"ca.pem\", certificate = \"…\", key = \"…\"",
+        )
+    })
+}

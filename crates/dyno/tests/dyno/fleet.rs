@@ -1,0 +1,412 @@
+//! Several driver hosts: agents as processes of their own, a real NATS server, a real PostgreSQL.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+
+use dyno_testbed::{Nats, Postgres, cannot};
+use serde_json::{Value, json};
+
+use crate::common::{Desk, Running, assert_fits_schema, check, until};
+
+const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=0 blocks"];
+const LONG: [&str; 4] = ["--set", "run.time=10m", "--set", "workload.rate=100/s"];
+
+/// A server with data, a meeting point, and a folder for each who is there.
+struct Site {
+    server: Postgres,
+    nats: Nats,
+    desk: Desk,
+}
+
+impl Site {
+    fn new(nats: Option<Nats>) -> Option<Self> {
+        let version = Postgres::available().pop()?;
+        let nats = nats?;
+        let server = Postgres::start(&version, &[]);
+        let desk = Desk::new();
+        let load = desk.dyno(&[&["load", "--target", &server.url()][..], &DATA].concat());
+        assert_eq!(load.code, 0, "{load:#?}");
+        Some(Self { server, nats, desk })
+    }
+
+    fn keep(&self, name: &str) -> PathBuf {
+        self.desk.file(&format!("keep-{name}"))
+    }
+
+    /// An agent that waits.
+    fn agent(&self, name: &str) -> Running {
+        self.agent_with(name, &[], &[])
+    }
+
+    fn agent_with(&self, name: &str, env: &[(&str, &str)], more: &[&str]) -> Running {
+        let (nats, keep) = (self.nats.url(), self.keep(name));
+        let args =
+            ["agent", "--nats", &nats, "--group", "t", "--name", name, "--keep", keep.to_str().unwrap()];
+        let mut agent = self.desk.start_with(env, &[&args[..], more].concat());
+        agent.until("waits in group t");
+        agent
+    }
+
+    /// What a leader of so many hosts is asked.
+    fn args(&self, command: &str, hosts: &str, heartbeat: &str, more: &[&str]) -> Vec<String> {
+        let (nats, url) = (self.nats.url(), self.server.url());
+        let head = [command, "--target", &url];
+        let fleet = ["--hosts", hosts, "--nats", &nats, "--group", "t", "--heartbeat", heartbeat];
+        let brief = ["--set", "run.warmup=200ms", "--set", "observe.interval=200ms", "--set", "run.drain=2s"];
+        let sessions = ["--set", "run.sessions_per_schema=4"];
+        let all = [&head[..], &fleet, &brief, &sessions, &DATA, more].concat();
+        all.into_iter().map(str::to_owned).collect()
+    }
+
+    fn json(&self, command: &str, hosts: &str, more: &[&str]) -> (i32, Value) {
+        let args = self.args(command, hosts, "60s", more);
+        self.desk.json(&args.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn start(&self, hosts: &str, heartbeat: &str, more: &[&str]) -> Running {
+        let args = self.args("run", hosts, heartbeat, more);
+        self.desk.start(&args.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// A long run of two hosts that is in its window.
+    fn under_way(&self, more: &[&str]) -> Running {
+        let mut leader = self.start("2", "4s", &[&LONG[..], more].concat());
+        leader.until("window");
+        leader
+    }
+
+    fn collect(&self) -> Value {
+        self.desk.json(&["collect", "--nats", &self.nats.url(), "--group", "t"]).1
+    }
+}
+
+fn hosts(record: &Value) -> &Vec<Value> {
+    record["fleet"]["hosts"].as_array().unwrap()
+}
+
+#[test]
+fn two_hosts_do_one_run_and_all_of_it_is_audited() {
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let mix = [
+        "--set",
+        "workload.update_pct=30",
+        "--set",
+        "workload.lookup_pct=30",
+        "--set",
+        "run.ops_per_session=250",
+    ];
+    let _agents = [site.agent("a1"), site.agent("a2")];
+    let (code, record) =
+        site.json("run", "2", &[&mix[..], &["--weights", "3,1", "--set", "run.warmup=0s"]].concat());
+    assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+    assert_fits_schema(&record);
+    let named: Vec<String> = hosts(&record)
+        .iter()
+        .map(|host| format!("{} {} {}", host["rank"], host["name"], host["sessions"]))
+        .collect();
+    assert_eq!(named, ["0 \"a1\" 3", "1 \"a2\" 1"]);
+    for name in
+        ["sessions", "commits_whole", "rows_updated_whole", "heap_reads_whole", "update_values", "hosts"]
+    {
+        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+    }
+    let of_hosts: u64 = hosts(&record).iter().map(|host| host["ops"].as_u64().unwrap()).sum();
+    assert_eq!(record["ops"]["all"]["count"], of_hosts, "merged, and none lost");
+    assert!(record["ops"]["all"]["service_us"]["p99"].as_f64().unwrap() > 0.0);
+    assert!(record["metrics"]["client_cpu_us_per_op"]["value"].as_f64().unwrap() > 0.0);
+    let least: u64 =
+        record["whole"]["ops"].as_object().unwrap().values().map(|ops| ops.as_u64().unwrap()).sum();
+    assert!(least >= 1_000, "{}", record["whole"]["ops"]);
+    // The record is stored, so nobody keeps anything.
+    until("the agents forget", || {
+        ["a1", "a2"].iter().all(|name| std::fs::read_dir(site.keep(name)).unwrap().next().is_none())
+    });
+}
+
+#[test]
+fn a_sweep_is_led_from_the_same_hosts_run_after_run() {
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let _agents = [site.agent("a1"), site.agent("a2")];
+    let more = ["--set", "sweep.sessions=2,4", "--set", "run.time=1s"];
+    let (code, swept) = site.json("sweep", "2", &more);
+    assert_eq!(code, 0, "{swept:#}");
+    let (_, record) = site.desk.json(&["show", "last"]);
+    assert_eq!(hosts(&record).len(), 2);
+}
+
+#[test]
+fn a_host_that_is_killed_ends_the_run_in_a_record_that_says_so() {
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let (_a1, a2) = (site.agent("a1"), site.agent("a2"));
+    let leader = site.under_way(&[]);
+    a2.signal("KILL");
+    let said = leader.end();
+    assert_eq!(said.code, 3, "{said:#?}");
+    let (_, record) = site.desk.json(&["show", "last"]);
+    assert_eq!(record["status"], "failed");
+    assert!(
+        record["reasons"][0].as_str().unwrap().contains("driver host 2 of 2 (a2) was lost"),
+        "{}",
+        record["reasons"]
+    );
+    let found = check(&record, "hosts");
+    assert_eq!(found["status"], "fail");
+    assert!(found["detail"].as_str().unwrap().contains("short of 1 of 2 hosts"), "{found:#}");
+    assert!(
+        hosts(&record)[0]["ops"].as_u64().unwrap() > 0,
+        "what the other measured is there: {:#}",
+        record["fleet"]
+    );
+}
+
+#[test]
+fn a_run_may_go_on_short_of_a_host_and_is_never_valid() {
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let (_a1, a2) = (site.agent("a1"), site.agent("a2"));
+    let mut leader =
+        site.start("2", "3s", &["--allow-short", "--set", "run.time=8s", "--set", "workload.rate=100/s"]);
+    leader.until("window");
+    a2.signal("KILL");
+    let said = leader.end();
+    assert_eq!(said.code, 1, "{said:#?}");
+    let (_, record) = site.desk.json(&["show", "last"]);
+    assert_eq!(record["status"], "invalid", "{}", record["reasons"]);
+    assert!(record["reasons"].to_string().contains("short of 1 of 2 hosts"), "{}", record["reasons"]);
+}
+
+#[test]
+fn what_a_lost_leader_left_is_collected() {
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let mut agents = [site.agent("a1"), site.agent("a2")];
+    let leader = site.under_way(&[]);
+    leader.signal("KILL");
+    agents.iter_mut().for_each(|agent| agent.until("it is kept"));
+    let collected = &site.collect()["collected"];
+    assert_eq!(collected.as_array().unwrap().len(), 1, "{collected:#}");
+    assert_eq!((&collected[0]["hosts"], &collected[0]["of"]), (&json!(2), &json!(2)));
+    let (_, record) = site.desk.json(&["show", "last"]);
+    assert_eq!(record["status"], "failed");
+    assert!(record["reasons"][0].as_str().unwrap().contains("leader was lost"), "{}", record["reasons"]);
+    assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0);
+    assert_eq!(site.collect()["collected"], json!([]), "nobody keeps it any more");
+}
+
+#[test]
+fn where_the_meeting_point_is_lost_both_sides_keep_what_they_have() {
+    let Some(mut site) = Site::new(Nats::start(&[])) else { return };
+    let mut agents = [site.agent("a1"), site.agent("a2")];
+    let leader = site.under_way(&[]);
+    site.nats.kill();
+    let said = leader.end();
+    assert_eq!(said.code, 3, "{said:#?}");
+    let (_, record) = site.desk.json(&["show", "last"]);
+    assert_eq!(record["status"], "failed");
+    assert_eq!(record["ops"]["all"]["count"].as_u64().unwrap_or(0), 0, "nothing could be handed in");
+    agents.iter_mut().for_each(|agent| agent.until("it is kept"));
+    site.nats.go();
+    until("agents are back", || {
+        !site.collect()["collected"].as_array().unwrap().is_empty() || {
+            let (_, record) = site.desk.json(&["show", "last"]);
+            record["ops"]["all"]["count"].as_u64().unwrap_or(0) > 0
+        }
+    });
+    let (_, record) = site.desk.json(&["show", "last"]);
+    assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0, "{}", record["reasons"]);
+    assert!(record["reasons"].to_string().contains("collected after its end"), "{}", record["reasons"]);
+}
+
+#[test]
+fn a_second_leader_is_refused_and_told_who_is_first() {
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let _agents = [site.agent("a1"), site.agent("a2")];
+    let leader = site.under_way(&[]);
+    let second = site.args("run", "2", "60s", &["--wait-hosts", "1s"]);
+    let said = site.desk.dyno(&second.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(said.code, 3, "{said:#?}");
+    assert!(
+        said.err.contains("0 of 2 agents of group t are free") && said.err.contains("a1 by host"),
+        "{}",
+        said.err
+    );
+    leader.signal("INT");
+    assert_eq!(leader.end().code, 130, "the first went on");
+}
+
+/// Somebody who speaks NATS by hand, and says whatever he likes.
+struct Stranger {
+    stream: TcpStream,
+    lines: BufReader<TcpStream>,
+}
+
+impl Stranger {
+    fn at(nats: &Nats) -> Self {
+        let stream = TcpStream::connect(nats.address()).unwrap();
+        let lines = BufReader::new(stream.try_clone().unwrap());
+        let mut stranger = Self { stream, lines };
+        stranger.say("CONNECT {\"verbose\":false,\"pedantic\":false}");
+        stranger
+    }
+
+    fn say(&mut self, line: &str) {
+        write!(self.stream, "{line}\r\n").unwrap();
+    }
+
+    fn publish(&mut self, subject: &str, bytes: &[u8]) {
+        write!(self.stream, "PUB {subject} {}\r\n", bytes.len()).unwrap();
+        self.stream.write_all(bytes).unwrap();
+        self.stream.write_all(b"\r\n").unwrap();
+    }
+
+    /// The next message: where its answer goes, and its text.
+    fn next(&mut self) -> (String, String) {
+        loop {
+            let mut line = String::new();
+            assert!(self.lines.read_line(&mut line).unwrap() > 0, "the server hung up");
+            if line.starts_with("PING") {
+                self.say("PONG");
+            }
+            let Some(head) = line.strip_prefix("MSG ") else { continue };
+            let words: Vec<&str> = head.split_whitespace().collect();
+            let length: usize = words.last().unwrap().parse().unwrap();
+            let mut bytes = vec![0; length + 2];
+            std::io::Read::read_exact(&mut self.lines, &mut bytes).unwrap();
+            let reply = if words.len() == 4 { words[2].to_owned() } else { String::new() };
+            return (reply, String::from_utf8_lossy(&bytes[..length]).into_owned());
+        }
+    }
+}
+
+#[test]
+fn an_agent_of_another_version_is_refused_with_both_versions() {
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let _agent = site.agent("a1");
+    let mut stranger = Stranger::at(&site.nats);
+    stranger.say("SUB dyno.t.all 1");
+    let leader = site.start("2", "60s", &[]);
+    let (reply, call) = stranger.next();
+    let protocol = serde_json::from_str::<Value>(&call).unwrap()["protocol"].clone();
+    let hello = json!({ "protocol": protocol, "version": "9.9.9", "id": "old", "name": "old\u{1b}[31m", "place": null,
+                        "cpus": 2, "busy": null, "keeps": 0 });
+    stranger.publish(&reply, hello.to_string().as_bytes());
+    let said = leader.end();
+    assert_eq!(said.code, 3, "{said:#?}");
+    assert!(
+        said.err.contains("is of dyno 9.9.9") && said.err.contains("install the same version"),
+        "{}",
+        said.err
+    );
+    assert!(!said.err.contains('\u{1b}'), "a name is text");
+}
+
+#[test]
+fn what_strangers_say_breaks_neither_agent_nor_run() {
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let mut agents = [site.agent("a1"), site.agent("a2")];
+    let mut stranger = Stranger::at(&site.nats);
+    stranger.say("SUB dyno.t.> 1");
+    let mut leader = site.start("2", "60s", &["--set", "run.time=4s", "--set", "workload.rate=100/s"]);
+    leader.until("window");
+    let run = loop {
+        let (_, text) = stranger.next();
+        if let Some(at) = text.find("\"run_id\":\"") {
+            break text[at + 10..].split('"').next().unwrap().to_owned();
+        }
+    };
+    let agent = {
+        let mut asked = Stranger::at(&site.nats);
+        asked.say("SUB answers 1");
+        let call = json!({ "protocol": 1, "version": "x", "leader": { "id": "evil", "words": "nobody" } });
+        asked.publish("dyno.t.all answers", call.to_string().as_bytes());
+        let hello: Value = serde_json::from_str(&asked.next().1).unwrap();
+        hello["id"].as_str().unwrap().to_owned()
+    };
+    for bytes in [&b"{"[..], &[0xFF; 100], &vec![b'['; 500_000], b"{\"rank\":9999,\"number\":1}"] {
+        for subject in
+            ["all".to_owned(), format!("agent.{agent}"), format!("report.{run}"), format!("upload.{run}")]
+        {
+            stranger.publish(&format!("dyno.t.{subject}"), bytes);
+        }
+    }
+    let reserve =
+        json!({ "Reserve": { "leader": { "id": "evil", "words": "nobody" }, "silence_ms": 5_000 } });
+    stranger.publish(&format!("dyno.t.agent.{agent}"), reserve.to_string().as_bytes());
+    stranger.publish(
+        &format!("dyno.t.agent.{agent}"),
+        json!({ "Forget": "../../etc/passwd" }).to_string().as_bytes(),
+    );
+    stranger.publish(&format!("dyno.t.agent.{agent}"), json!({ "Release": "evil" }).to_string().as_bytes());
+    let said = leader.end();
+    assert_eq!(said.code, 0, "{said:#?}");
+    agents.iter_mut().for_each(|agent| assert!(agent.pid() > 0));
+}
+
+#[test]
+fn a_hostile_agent_is_limited_and_its_run_fails() {
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let _agents = [site.agent("a1"), site.agent("a2")];
+    let mut stranger = Stranger::at(&site.nats);
+    stranger.say("SUB dyno.t.report.* 1");
+    let mut leader = site.start("2", "60s", &LONG);
+    leader.until("window");
+    // Whoever sends in a host's name what cannot be, makes that host one that nobody can believe.
+    let (_, _) = stranger.next();
+    let (_, list) = site.desk.json(&["list"]);
+    let run = list.to_string().split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let wild = json!({ "Intervals": { "rank": 1, "number": 0, "intervals": [
+        { "target": 0, "index": 1u64 << 60, "ops": 5, "errors": 0, "classes": [], "latency": [] }] } });
+    stranger.publish(&format!("dyno.t.upload.{run}"), wild.to_string().as_bytes());
+    let said = leader.end();
+    assert_eq!(said.code, 3, "{said:#?}");
+    assert!(said.out.contains("it sent what cannot be"), "{}", said.out);
+}
+
+#[test]
+fn the_meeting_point_asks_for_a_token_and_nobody_sees_it() {
+    let Some(site) = Site::new(Nats::start(&["--auth", "s3cr3t-t0ken"])) else { return };
+    let nats = site.nats.url();
+    let refused = site.desk.dyno(&["run", "--target", &site.server.url(), "--hosts", "1", "--nats", &nats]);
+    assert_eq!(refused.code, 3, "{refused:#?}");
+    assert!(refused.err.to_lowercase().contains("authorization"), "{}", refused.err);
+    let in_url = format!("nats://user:s3cr3t-t0ken@{}", site.nats.address());
+    let refused = site.desk.dyno(&["agent", "--nats", &in_url]);
+    assert_eq!(refused.code, 2);
+    assert!(!refused.err.contains("s3cr3t"), "{}", refused.err);
+
+    let agent = site.agent_with("a1", &[("DYNO_NATS_TOKEN", "s3cr3t-t0ken")], &[]);
+    site.desk.write("nats.toml", "token = \"s3cr3t-t0ken\"\n");
+    let more = ["--nats-auth", "nats.toml", "--set", "run.time=1s", "--verbose"];
+    let args = site.args("run", "1", "60s", &more);
+    let said = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(said.code, 0, "{said:#?}");
+    agent.signal("INT");
+    let agent = agent.end();
+    assert_eq!(agent.code, 0, "{agent:#?}");
+    let title = std::fs::read(site.desk.file("runs.sqlite3")).unwrap();
+    let all = [said.out.as_bytes(), said.err.as_bytes(), agent.err.as_bytes(), &title].concat();
+    assert!(!all.windows(12).any(|bytes| bytes == b"s3cr3t-t0ken"), "the token is somewhere it must not be");
+}
+
+#[test]
+fn a_host_whose_wall_clock_is_days_off_is_like_any_other() {
+    let arches = ["x86_64", "aarch64"];
+    let libraries =
+        arches.map(|arch| PathBuf::from(format!("/usr/lib/{arch}-linux-gnu/faketime/libfaketime.so.1")));
+    let Some(library) = libraries.iter().find(|path| path.exists()) else {
+        cannot("the test of a moved clock", "libfaketime is not here");
+        return;
+    };
+    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let env = [
+        ("LD_PRELOAD", library.to_str().unwrap()),
+        ("FAKETIME", "+3d"),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+    ];
+    let _agents = [site.agent_with("moved", &env, &[]), site.agent("still")];
+    let (code, record) = site.json("run", "2", &["--set", "run.time=1s"]);
+    assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+    assert_eq!(check(&record, "commits_whole")["status"], "pass");
+    let bound_us =
+        hosts(&record).iter().map(|host| host["clock"]["bound_us"].as_f64().unwrap()).fold(0.0, f64::max);
+    assert!(bound_us > 0.0, "{:#}", record["fleet"]);
+}
