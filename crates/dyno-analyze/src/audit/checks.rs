@@ -5,8 +5,8 @@ use dyno_record::RunRecord;
 use super::facts::Facts;
 use super::finding::Verdict;
 use super::{
-    changes, churn, client, commits, counters, draws, expected, fleet, hosts, loaded, others, physical, processor,
-    reads, scans, time, updates, window, work,
+    changes, churn, client, commits, counters, draws, expected, fleet, hosts, loaded, others, physical,
+    processor, reads, scans, time, updates, window, work,
 };
 
 /// One check: its stable name and its function.

@@ -39,10 +39,7 @@ impl Conductor<'_> {
         let cancel = &self.job.cancel;
         let outcome =
             |reason| if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Failed(reason) };
-        self.snapshots(Some(crew), edge_of, Some(far))
-            .into_iter()
-            .collect::<Result<_, _>>()
-            .map_err(outcome)
+        self.snapshots(Some(crew), edge_of, Some(far)).into_iter().collect::<Result<_, _>>().map_err(outcome)
     }
 
     /// Reads the counters of all targets at the same time, or says why that cannot be. Never waits longer than
