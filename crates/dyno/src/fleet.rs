@@ -18,7 +18,7 @@ pub(crate) fn gathered(hosts: &Hosts, talk: &Talk) -> anyhow::Result<Option<Arc<
     let Some(count) = hosts.hosts else { return Ok(None) };
     let options = FleetOptions {
         access: access(&hosts.meeting)?,
-        group: hosts.meeting.group.clone(),
+        group: hosts.host_group.clone(),
         hosts: count,
         weights: weights(hosts.weights.as_deref())?,
         silence: hosts.heartbeat.0,

@@ -72,10 +72,18 @@ pub(super) const CHECKS: &[Check] = &[
 /// The check of driver hosts: it is made only where there are several, and is none of a run that has one.
 const OF_A_FLEET: &str = "hosts";
 
+/// That of machines elsewhere: only where one was looked at.
+const OF_FAR_HOSTS: &str = "host_readings";
+
 /// Every check that is made of a record.
 pub(super) fn of(record: &RunRecord) -> impl Iterator<Item = &'static Check> {
     let is_fleet = record.fleet.is_some();
-    CHECKS.iter().filter(move |(name, _)| is_fleet || *name != OF_A_FLEET)
+    let is_far = record.hosts.iter().any(|host| host.observed.is_some());
+    CHECKS.iter().filter(move |(name, _)| match *name {
+        OF_A_FLEET => is_fleet,
+        OF_FAR_HOSTS => is_far,
+        _ => true,
+    })
 }
 
 /// Checks of the client, the machine and the whole run: of several targets they are made of the total alone.

@@ -17,15 +17,6 @@ pub(crate) struct Meeting {
         help_heading = "Several driver hosts"
     )]
     pub(crate) nats: String,
-    /// The name under which they find each other there.
-    #[arg(
-        long,
-        value_name = "NAME",
-        env = "DYNO_GROUP",
-        default_value = "dyno",
-        help_heading = "Several driver hosts"
-    )]
-    pub(crate) group: String,
     /// A TOML file with what the server wants of clients: token, or user and password, or nkey; ca, certificate, key.
     #[arg(long, value_name = "FILE", env = "DYNO_NATS_AUTH", help_heading = "Several driver hosts")]
     pub(crate) nats_auth: Option<PathBuf>,
@@ -39,6 +30,15 @@ pub(crate) struct Hosts {
     pub(crate) hosts: Option<usize>,
     #[command(flatten)]
     pub(crate) meeting: Meeting,
+    /// The group of agents that is led, by the name that they wait under (`dyno agent --group`).
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "DYNO_GROUP",
+        default_value = "dyno",
+        help_heading = "Several driver hosts"
+    )]
+    pub(crate) host_group: String,
     /// Shares of uneven hosts by rank, such as 2,1,1; or `cpus`, by their processors [default: all alike].
     #[arg(long, value_name = "WEIGHTS", help_heading = "Several driver hosts")]
     pub(crate) weights: Option<String>,
@@ -58,6 +58,15 @@ pub(crate) struct Hosts {
 pub(crate) struct Agent {
     #[command(flatten)]
     pub(crate) meeting: Meeting,
+    /// The name under which they find each other there.
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "DYNO_GROUP",
+        default_value = "dyno",
+        help_heading = "Several driver hosts"
+    )]
+    pub(crate) group: String,
     /// What this host is called in records [default: its name].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -77,6 +86,15 @@ pub(crate) struct Collect {
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) meeting: Meeting,
+    /// The name under which they find each other there.
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "DYNO_GROUP",
+        default_value = "dyno",
+        help_heading = "Several driver hosts"
+    )]
+    pub(crate) group: String,
     /// A folder that an agent kept runs in, copied from its host; several, if given several times. Then no agent is asked.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) from: Vec<PathBuf>,

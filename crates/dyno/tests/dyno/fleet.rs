@@ -52,7 +52,7 @@ impl Site {
     fn args(&self, command: &str, hosts: &str, heartbeat: &str, more: &[&str]) -> Vec<String> {
         let (nats, url) = (self.nats.url(), self.server.url());
         let head = [command, "--target", &url];
-        let fleet = ["--hosts", hosts, "--nats", &nats, "--group", "t", "--heartbeat", heartbeat];
+        let fleet = ["--hosts", hosts, "--nats", &nats, "--host-group", "t", "--heartbeat", heartbeat];
         let brief = ["--set", "run.warmup=200ms", "--set", "observe.interval=200ms", "--set", "run.drain=2s"];
         let sessions = ["--set", "run.sessions_per_schema=4"];
         let all = [&head[..], &fleet, &brief, &sessions, &DATA, more].concat();

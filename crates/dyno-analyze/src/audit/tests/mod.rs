@@ -87,7 +87,6 @@ fn good_records_skip_only_what_cannot_be_checked() {
     // The plan of the fixture concentrates nothing, sleeps not, and neither inserts nor deletes.
     let not_asked = [
         "expected",
-        "host_readings",
         "hot",
         "invariants",
         "loaded",
