@@ -169,7 +169,11 @@ fn a_run_without_a_window_is_not_judged_by_one() {
     judge(&mut record);
     assert_eq!(record.status, Status::Failed);
     assert_eq!(record.reasons, ["the server is gone"]);
-    assert_eq!(record.audit.len() + 1, check_names().count(), "all but that of driver hosts");
+    assert_eq!(
+        record.audit.len() + 2,
+        check_names().count(),
+        "all but those of driver hosts and of machines elsewhere"
+    );
     assert_eq!(find(&record, "commits").detail, "the run ended before its window began");
 }
 

@@ -16,6 +16,8 @@ const PIECES_MAX: usize = 64;
 const SAID_BYTES_MAX: u64 = 8 << 10;
 /// How long a child that has closed its output may take to say why.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// So much of what it printed is looked at when it is gone, bytes.
+const PRINTED_MAX: usize = 4 << 10;
 
 /// A piece of output, and when it was there.
 type Piece = (Vec<u8>, u64);
@@ -201,6 +203,13 @@ impl Connection {
 
     /// The child has closed its output: for what it says, or what came before it.
     fn lose_as_gone(&mut self) -> SourceError {
+        // It may have ended before it was asked anything, with what it printed still on the way.
+        let until = Instant::now() + LAST_WORDS;
+        while self.buffer.len() < PRINTED_MAX
+            && let Ok((bytes, _)) = self.output.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            self.buffer.extend_from_slice(&bytes);
+        }
         let said = self.said.recv_timeout(LAST_WORDS).unwrap_or_default();
         let printed = why::plain(&self.buffer);
         let error = why::gone(&self.name, &said, &printed, self.answered_once);
