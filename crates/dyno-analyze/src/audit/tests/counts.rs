@@ -282,6 +282,16 @@ fn spoiled_counts_are_found() {
             }),
         ),
         (
+            "redo_grew",
+            Warn,
+            "too short for a reading of redo",
+            postgres(|r| {
+                r.counters.portable.insert(RedoBytes, moved(RedoBytes, 128_000));
+                r.whole.as_mut().unwrap().counters.portable.insert(RedoBytes, moved(RedoBytes, 528_000_000));
+                r.window.as_mut().unwrap().seconds = 0.05;
+            }),
+        ),
+        (
             "durable_commits",
             Warn,
             "synchronous=full",
