@@ -1,7 +1,7 @@
 -- name: all
 CALL orders_delivery(:at_w_id, :at_carrier_id, 0);
 -- name: oldest_request
-SELECT q_id, q_w_id, q_carrier_id FROM delivery_queue WHERE q_stale > CURRENT_TIMESTAMP ORDER BY q_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+SELECT q_id, q_w_id, q_carrier_id FROM delivery_queue ORDER BY q_id LIMIT 1 FOR UPDATE SKIP LOCKED;
 -- name: request_done
 DELETE FROM delivery_queue WHERE q_id = :q_id;
 -- name: result

@@ -1,11 +1,11 @@
-//! A run that loads a table: what is done before it and behind it.
+//! A run that loads a table, or leaves in one what is its own alone: what is done before it and behind it.
 
 use std::sync::Arc;
 
 use dyno_engine::Target;
 use dyno_plan::Plan;
 use dyno_record::{Metric, RunRecord, Unit};
-use dyno_workload::own::Own;
+use dyno_workload::own::{DescribedTable, Own};
 
 use crate::described;
 use crate::error::Error;
@@ -18,15 +18,26 @@ pub(crate) fn loads(owns: &[Arc<Own>]) -> bool {
     owns.iter().any(|own| own.bulk().is_some())
 }
 
-/// Makes the table anew that is loaded.
+/// Makes the table anew that is loaded, and those that are emptied before each run.
 ///
 /// # Errors
 /// The database refuses it, or the engine has no such table.
 pub(crate) fn before(lead: &Lead<'_>, targets: &Targets, owns: &[Arc<Own>]) -> Result<(), Error> {
-    each(targets, owns, |reached, own| {
-        lead.tell(Event::EmptyingTable);
-        reached.named(described::make_empty(reached.target.as_ref(), own))
-    })
+    // Two workloads of one folder have the same tables.
+    let mut made: Vec<&str> = Vec::new();
+    for own in
+        owns.iter().filter(|own| own.bulk().is_some() || own.tables().iter().any(DescribedTable::is_emptied))
+    {
+        if made.contains(&own.name()) {
+            continue;
+        }
+        made.push(own.name());
+        for reached in &targets.all {
+            lead.tell(Event::EmptyingTable);
+            reached.named(described::make_empty(reached.target.as_ref(), own))?;
+        }
+    }
+    Ok(())
 }
 
 /// Ends the load of a run that was `measured`: indexes, all of it on the disk for good, counted. A run that was stopped is only counted.

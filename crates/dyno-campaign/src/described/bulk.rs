@@ -9,17 +9,18 @@ use dyno_workload::own::{DescribedTable, Own, OwnBulk};
 use super::{book, create, finish};
 
 /// Makes the table that `own` loads anew, without rows, and has the database write what it still has to: nothing of the run before
-/// falls into the next.
+/// falls into the next. So are tables that are emptied before each run, with their indexes.
 ///
 /// # Errors
 /// The database refuses it, or the engine has no such table.
 pub(crate) fn make_empty(target: &dyn Target, own: &Own) -> Result<(), TargetError> {
-    let Some(bulk) = own.bulk() else { return Ok(()) };
-    let (table, words) = (bulk.described(), target.table_words());
-    for there in target.find(ObjectKind::Table, &[table.name()])? {
-        book::does(target, &[format!("DROP TABLE {}", there.name)])?;
+    for table in own.tables().iter().filter(|table| table.is_emptied()) {
+        anew(target, table)?;
+        index(target, table)?;
     }
-    create::create(target, table, &words)?;
+    let Some(bulk) = own.bulk() else { return Ok(()) };
+    let table = bulk.described();
+    anew(target, table)?;
     if table.is_indexed_first() {
         index(target, table)?;
     }
@@ -27,6 +28,14 @@ pub(crate) fn make_empty(target: &dyn Target, own: &Own) -> Result<(), TargetErr
     let _ = settle(target, table);
     bulk.begin();
     Ok(())
+}
+
+/// Makes a table anew, without rows and indexes.
+fn anew(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError> {
+    for there in target.find(ObjectKind::Table, &[table.name()])? {
+        book::does(target, &[format!("DROP TABLE {}", there.name)])?;
+    }
+    create::create(target, table, &target.table_words())
 }
 
 /// Makes keys and indexes, as far as they are not made with the table.

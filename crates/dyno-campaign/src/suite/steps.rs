@@ -12,7 +12,7 @@ use super::choice::Depth;
 pub(super) type Done = BTreeMap<u32, Vec<Option<f64>>>;
 
 /// Runs of the steps that are repeated: four of each side tell one test apart, and of many tests some that differ (`dyno scorecard`)
-/// only where most do; with five a quarter of them is enough.
+/// only where most do; with five a sixth of them is enough.
 const REPEATS: usize = 5;
 
 /// Sessions and number of the repeat of the step that comes next; nothing at the end. `wide` is the second step of a quick look.

@@ -146,6 +146,9 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
         }
         described.fill_by_runs(&fills.table)?;
     }
+    if let Some(emptied) = described.tables.iter().find(|table| table.is_emptied() && !writes) {
+        return Err(emptied.fault("it is emptied before each run", "write writes = true at the top"));
+    }
     let transactions = chosen(transactions, top, choice.mix)?;
     let bulk = bulk(&transactions, &described)?;
     if transactions.iter().all(|transaction| transaction.weight == 0) {

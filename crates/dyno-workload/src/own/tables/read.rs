@@ -90,8 +90,18 @@ pub(in crate::own) fn read(
 }
 
 /// Keys of a table.
-const KEYS: [&str; 9] =
-    ["rows", "like", "primary_key", "indexes", "indexed", "logging", "constraints", "columns", "draw"];
+const KEYS: [&str; 10] = [
+    "rows",
+    "like",
+    "primary_key",
+    "indexes",
+    "indexed",
+    "logging",
+    "constraints",
+    "emptied",
+    "columns",
+    "draw",
+];
 
 fn one(
     folder: &Folder,
@@ -175,6 +185,7 @@ fn one(
     let indexed_first = table.get("indexed").map_or(Ok(false), |item| indexed_first(&item))?;
     let logged = table.get("logging").map_or(Ok(true), |item| item.flag())?;
     let constraints = table.get("constraints").map_or(Ok(Vec::new()), |item| constraints(&item))?;
+    let emptied = table.get("emptied").map_or(Ok(false), |item| emptied(&item, rows))?;
     let (rows, name, here) = (rows.unsigned_abs(), name.to_owned(), item.here());
     let made_as = like.map_or_else(|| name.clone(), |(_, like)| like.name.clone());
     let by_runs = false;
@@ -190,11 +201,23 @@ fn one(
         logged,
         constraints,
         by_runs,
+        emptied,
         made_as,
         draws,
         seed,
         here,
     })
+}
+
+/// Whether it is made anew before each run: what runs leave in it is of each alone, so that it has no rows of its own.
+fn emptied(item: &Item<'_>, rows: i64) -> Result<bool, Fault> {
+    match item.flag()? {
+        true if rows != 0 => {
+            Err(item
+                .fault("a table that is emptied before each run has no rows of its own", "write rows = 0"))
+        }
+        flag => Ok(flag),
+    }
 }
 
 /// The table that `like` names, with its item: one before, that has columns of its own.

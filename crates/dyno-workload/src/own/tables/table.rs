@@ -28,6 +28,8 @@ pub struct DescribedTable {
     pub(super) constraints: Vec<String>,
     /// Whether a transaction fills it, so that a load leaves it alone.
     pub(super) by_runs: bool,
+    /// Whether it is made anew before each run.
+    pub(super) emptied: bool,
     /// The name that its rows are made by: that of the table which it is like.
     pub(super) made_as: String,
     pub(super) draws: Draws,
@@ -83,6 +85,11 @@ impl DescribedTable {
     /// Whether a transaction of the workload fills it, so that a load leaves it alone.
     pub fn is_filled_by_runs(&self) -> bool {
         self.by_runs
+    }
+
+    /// Whether it is made anew before each run, so that what is in it is that run's.
+    pub fn is_emptied(&self) -> bool {
+        self.emptied
     }
 
     /// Whether keys and indexes are made before the rows.

@@ -40,6 +40,14 @@ fn tables_that_are_wrong() {
             "w/workload.toml:2:8: table.t: rows is missing; write rows = \"100_000 * scale\"",
         ),
         (
+            fault("rows = 1\nemptied = true", column),
+            "w/workload.toml:4:11: table.t.emptied: a table that is emptied before each run has no rows of its own; write rows = 0",
+        ),
+        (
+            fault("rows = 0\nemptied = true", column),
+            "w/workload.toml:2:1: it is emptied before each run; write writes = true at the top",
+        ),
+        (
             fault("rows = -1", column),
             "w/workload.toml:3:8: table.t.rows: -1 is not a whole number from 0 to 1125899906842624",
         ),

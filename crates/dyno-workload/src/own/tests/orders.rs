@@ -203,6 +203,22 @@ fn requests_go_by_the_options() {
 }
 
 #[test]
+fn a_list_of_steps_within_one_is_a_part_of_it() {
+    // The value that stands first is taken.
+    let of = |values: &str, inner: &str| {
+        let steps = format!("steps = [{{ sql = \"SELECT 1\" }}, {inner}, {{ sql = \"SELECT 2\" }}]");
+        let toml = format!("name = \"w\"\n[option]\na = [{values}]\n[transaction.t]\n{steps}\n");
+        read(&[("workload.toml", &toml)]).map(|own| own.transaction_facts("sqlite")[0].requests.0)
+    };
+    let by = "{ by = \"a\", true = [{ sql = \"SELECT 3\" }, [{ sql = \"SELECT 4\" }]], false = [] }";
+    let (with, without) =
+        (of("true, false", by).expect("it is read"), of("false, true", by).expect("it is read"));
+    assert_eq!(with, without + 2);
+    let fault = of("true, false", "[7]").expect_err("7 is no step");
+    assert!(fault.starts_with("w/workload.toml:5:"), "{fault}");
+}
+
+#[test]
 fn options_that_are_wrong_are_told_with_their_place() {
     let of = |text: &str| {
         let toml = format!("name = \"w\"\n{text}\n[transaction.t]\nsql = \"SELECT 1\"\n");
