@@ -2,7 +2,7 @@
 
 use dyno_plan::Redo;
 use dyno_record::window::Counted;
-use dyno_record::{CheckStatus, Counter};
+use dyno_record::{CheckStatus, Counter, Window};
 
 use super::facts::{Facts, Interval};
 use super::finding::{Verdict, found, skip};
@@ -101,55 +101,49 @@ pub(super) fn values(facts: &Facts<'_>) -> Verdict {
     found(status, count(rows), count(held), detail)
 }
 
-/// A window of that many seconds is long enough for a reading of redo that is a moment off.
-const REDO_SURE_S: f64 = 1.0;
-
-/// The least redo that an interval's new values make.
-fn least_redo(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
-    let columns = match facts.record.plan.workload.redo {
-        Redo::Lite => COLUMNS_LITE,
-        Redo::Heavy => COLUMNS_HEAVY,
-    };
-    // A row that is inserted has new values in all columns.
-    let (updated, inserted) = (interval.rows_updated, interval.rows_inserted);
-    let values = updated.saturating_mul(columns).saturating_add(inserted.saturating_mul(COLUMNS_HEAVY));
-    ((values as f64 * (1.0 - interval.blur)) as u64).saturating_mul(STAMP_BYTES)
+/// Share of the window's work of which the redo may lie before its first reading: sessions pass the begin one by one, and what each counts
+/// from then on is written before all have passed and the server is read.
+fn redo_before(window: &Window) -> f64 {
+    let after_s = (window.edge_us_max.0.max(0.0) + window.snapshot_us.0.max(0.0)) / 1e6;
+    (after_s / window.seconds).clamp(0.0, 1.0)
 }
 
 /// Whether the database wrote redo for what was updated and inserted. What it writes for a deletion differs too much.
 pub(super) fn redo_grew(facts: &Facts<'_>) -> Verdict {
     facts.on_test_data()?;
-    let interval = facts.compared_window()?;
-    let (updated, inserted) = (interval.rows_updated, interval.rows_inserted);
-    let rows = updated.saturating_add(inserted);
-    if rows == 0 {
+    let window = facts.compared_window()?;
+    if window.rows_updated.saturating_add(window.rows_inserted) == 0 {
         return skip("nothing was updated in the window");
     }
+    // A window that is over when the server is read tells nothing; the whole run has no sessions at its ends.
+    let sure_share = 1.0 - window.blur.max(redo_before(facts.window()?));
+    let (interval, sure_share, of) = match sure_share > 0.0 {
+        true => (window, sure_share, ""),
+        false => {
+            let whole = facts.whole_interval()?;
+            let sure_share = 1.0 - whole.blur;
+            (whole, sure_share, " in the whole run")
+        }
+    };
+    let (updated, inserted) = (interval.rows_updated, interval.rows_inserted);
     let redo = interval.counter(Counter::RedoBytes)?;
-    let least = least_redo(facts, &interval);
+    let columns = match facts.record.plan.workload.redo {
+        Redo::Lite => COLUMNS_LITE,
+        Redo::Heavy => COLUMNS_HEAVY,
+    };
+    // A row that is inserted has new values in all columns.
+    let values = updated.saturating_mul(columns).saturating_add(inserted.saturating_mul(COLUMNS_HEAVY));
+    let least = ((values as f64 * sure_share) as u64).saturating_mul(STAMP_BYTES);
+    let rows = updated.saturating_add(inserted);
     let what = if inserted > 0 { "updated or inserted" } else { "updated" };
     let words = format!(
-        "{} of redo for {} rows {what}, {} bytes per row",
+        "{} of redo for {} rows {what}{of}, {} bytes per row",
         bytes(redo),
         count(rows),
-        fixed(redo as f64 / rows as f64, 0)
+        fixed(redo as f64 / rows.max(1) as f64, 0)
     );
     let (expected, observed) = (format!("≥ {}", bytes(least)), bytes(redo));
     if redo == 0 || redo < least {
-        // Redo of the server is read beside what tables count, a few milliseconds apart; the whole run has neither begin nor end under load.
-        let of_all =
-            facts.whole_interval().ok().filter(|_| interval.seconds < REDO_SURE_S).and_then(|whole| {
-                let redo = whole.counter(Counter::RedoBytes).ok()?;
-                (redo > 0 && redo >= least_redo(facts, &whole)).then_some(redo)
-            });
-        if let Some(of_all) = of_all {
-            let detail = format!(
-                "{words}: the whole run has {}, so the window is too short for a reading of redo that is a moment off: no rate of it can be \
-                 relied upon; a longer run.time is sharper",
-                bytes(of_all)
-            );
-            return found(CheckStatus::Warn, expected, observed, detail);
-        }
         let detail = format!(
             "{words}: less than the new values themselves; the tables are not logged, or redo is not counted"
         );

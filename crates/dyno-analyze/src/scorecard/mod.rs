@@ -4,7 +4,7 @@
 //! index over all: a platform is used by its weakest component. With repeats on both sides whose ranges lie apart a difference
 //! is taken as real where that has a chance of 5 % at most among equal platforms (the extreme of the Mann-Whitney test:
 //! 2 / C(n + m, n), so four runs of each are the least), adjusted for the tests of the card (Benjamini and Hochberg 1995): of fifty
-//! tests of equal platforms two or three lie apart by accident.
+//! tests of equal platforms with four runs each one or two lie apart by accident.
 
 mod value;
 mod words;
