@@ -4,7 +4,7 @@
 use std::ffi::CString;
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -38,6 +38,15 @@ fn user(name: &str) -> Option<RunAs> {
 }
 
 type Request = (Command, Sender<io::Result<Child>>);
+
+/// Starts a server that says nothing, in a folder that any user may be in, as `run_as` if that is somebody else.
+pub(crate) fn serve(mut command: Command, run_as: Option<RunAs>) -> io::Result<Child> {
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Some(user) = run_as {
+        user.apply(&mut command);
+    }
+    spawn(command)
+}
 
 /// Starts `command` so that it gets SIGQUIT when this process ends.
 ///

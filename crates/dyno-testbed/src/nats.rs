@@ -2,7 +2,7 @@
 
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -81,17 +81,8 @@ impl Nats {
         let run_as = RunAs::choose();
         template::own(self.folder.path(), run_as).expect("the folder is the test's own");
         let mut command = Command::new(program().expect("it was there before"));
-        command
-            .args(["-a", "127.0.0.1", "-p", &self.port.to_string()])
-            .args(&self.arguments)
-            .current_dir("/")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        if let Some(user) = run_as {
-            user.apply(&mut command);
-        }
-        self.child = Some(child::spawn(command).expect("nats-server can be run"));
+        command.args(["-a", "127.0.0.1", "-p", &self.port.to_string()]).args(&self.arguments);
+        self.child = Some(child::serve(command, run_as).expect("nats-server can be run"));
         let answers = || TcpStream::connect(self.address()).is_ok();
         assert!(wait_until(WITHIN, answers), "nats-server did not answer in time");
     }

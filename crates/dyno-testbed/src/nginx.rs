@@ -2,7 +2,7 @@
 
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -62,8 +62,7 @@ impl Nginx {
             .arg(folder.path().join("error.log"))
             .arg("-c")
             .arg(&config);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = child::spawn(command).expect("nginx can be run");
+        let child = child::serve(command, None).expect("nginx can be run");
         let nginx = Self { child, folder };
         let listens = wait_until(WITHIN, || TcpStream::connect(("127.0.0.1", port)).is_ok());
         let said = || std::fs::read_to_string(nginx.folder.path().join("error.log")).unwrap_or_default();

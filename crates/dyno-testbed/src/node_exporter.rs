@@ -2,7 +2,7 @@
 
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use crate::child::{self, wait_until};
@@ -33,13 +33,8 @@ impl NodeExporter {
         }
         let port = free_port().expect("a free port");
         let mut command = Command::new(PROGRAM);
-        command
-            .arg(format!("--web.listen-address=127.0.0.1:{port}"))
-            .args(options)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let exporter = Self { port, child: child::spawn(command).expect("node_exporter can be run") };
+        command.arg(format!("--web.listen-address=127.0.0.1:{port}")).args(options);
+        let exporter = Self { port, child: child::serve(command, None).expect("node_exporter can be run") };
         let ready = wait_until(WITHIN, || TcpStream::connect(("127.0.0.1", port)).is_ok());
         assert!(ready, "node_exporter does not listen");
         Some(exporter)

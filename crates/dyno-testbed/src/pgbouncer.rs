@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -86,17 +86,8 @@ impl PgBouncer {
         let run_as = RunAs::choose();
         template::own(folder.path(), run_as).expect("the folder is the test's own");
         let mut command = Command::new(&version.words[0]);
-        command
-            .args(&version.words[1..])
-            .arg("-q")
-            .arg(&config)
-            .current_dir("/")
-            .stdin(Stdio::null())
-            .stderr(Stdio::null());
-        if let Some(user) = run_as {
-            user.apply(&mut command);
-        }
-        let child = child::spawn(command).expect("pgbouncer can be run");
+        command.args(&version.words[1..]).arg("-q").arg(&config);
+        let child = child::serve(command, run_as).expect("pgbouncer can be run");
         let ready = wait_until(WITHIN, || TcpStream::connect(("127.0.0.1", port)).is_ok());
         assert!(ready, "pgbouncer accepted no connection in time");
         Self { port, child, _folder: folder }

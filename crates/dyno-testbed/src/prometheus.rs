@@ -52,15 +52,8 @@ impl Prometheus {
         command
             .arg(format!("--config.file={}", config.display()))
             .arg(format!("--storage.tsdb.path={}", folder.path().join("data").display()))
-            .arg(format!("--web.listen-address=127.0.0.1:{port}"))
-            .current_dir("/")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        if let Some(user) = run_as {
-            user.apply(&mut command);
-        }
-        let child = child::spawn(command).expect("prometheus can be run");
+            .arg(format!("--web.listen-address=127.0.0.1:{port}"));
+        let child = child::serve(command, run_as).expect("prometheus can be run");
         let prometheus = Self { port, child, _folder: folder };
         let ready =
             wait_until(WITHIN, || get(port, "/-/ready").is_some_and(|answer| answer.contains("Ready")));
