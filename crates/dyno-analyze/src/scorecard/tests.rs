@@ -83,7 +83,10 @@ fn one_test_of_many_that_lies_apart_is_no_finding_unless_its_repeats_are_many() 
         most.value *= 1.1;
         most.range = most.range.map(|(low, high)| (1.1 * low, 1.1 * high));
         let card = scorecard(&[platform("a", vec![lucky(runs)]), platform("b", vec![apart])], Figure::Most);
-        card.lines[0].ratios[1].unwrap().verdict
+        let verdict = card.lines[0].ratios[1].unwrap().verdict;
+        let told = card.notes.iter().any(|note| note.starts_with("1 test lies apart"));
+        assert_eq!(told, verdict == Verdict::Few, "{:?}", card.notes);
+        verdict
     };
     assert_eq!([4, 5, 7].map(verdict), [Verdict::Few, Verdict::Few, Verdict::Better]);
 }

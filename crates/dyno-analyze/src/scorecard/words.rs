@@ -102,6 +102,17 @@ pub(super) fn notes(platforms: &[Platform], lines: &[Line]) -> Vec<String> {
                      suites of each platform, by turns, tell it apart";
         notes.push(words.to_owned());
     }
+    let few = |ratio: &&Ratio| ratio.verdict == Verdict::Few;
+    match lines.iter().flat_map(|line| line.ratios.iter().flatten()).filter(few).count() {
+        0 => {}
+        few => {
+            let (tests, lie) = if few == 1 { ("test", "lies") } else { ("tests", "lie") };
+            notes.push(format!(
+                "{few} {tests} {lie} apart by no more than some of so many tests of equal platforms would: further suites of each platform, by \
+                 turns, are repeats and tell"
+            ));
+        }
+    }
     for platform in platforms {
         notes.extend(platform.notes.iter().map(|note| format!("{}: {note}", platform.name)));
     }
