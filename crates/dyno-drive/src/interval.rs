@@ -5,8 +5,9 @@ use std::sync::mpsc::{Receiver, Sender};
 use dyno_workload::ClassId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::count_max::COUNT_MAX;
 use crate::packed::Packed;
-use crate::results::{COUNT_MAX, Shape};
+use crate::results::Shape;
 use crate::tally::Tally;
 
 /// What the sessions of one thread did on one target in one interval of the series, or a part of that; as bytes it takes no more

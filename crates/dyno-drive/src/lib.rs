@@ -10,6 +10,7 @@ mod assemble;
 mod collector;
 mod complete;
 mod conductor;
+mod count_max;
 mod counts;
 mod cover;
 mod crew;

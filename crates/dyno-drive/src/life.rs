@@ -4,7 +4,7 @@ use dyno_record::Touch;
 use dyno_workload::{ClassId, Effect};
 use serde::{Deserialize, Serialize};
 
-use crate::results::COUNT_MAX;
+use crate::count_max::COUNT_MAX;
 
 /// Counts of a session's whole life.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

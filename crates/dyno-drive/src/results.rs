@@ -9,8 +9,6 @@ use crate::thread_result::{HotCounts, PhaseResult, ThreadResult, Times};
 
 /// Kinds of errors of one session at most, from wherever its results come.
 const ERRORS_MAX: usize = 1_000;
-/// Counts that sums of millions of them cannot make overflow.
-pub(crate) const COUNT_MAX: u64 = 1 << 44;
 
 /// What the sessions of a run have measured, and what their threads have added up.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]

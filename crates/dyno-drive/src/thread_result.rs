@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::count_max::COUNT_MAX;
 use crate::packed::Packed;
-use crate::results::COUNT_MAX;
 
 /// What the sessions of one thread have done in the window on one target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
