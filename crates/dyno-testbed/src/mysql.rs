@@ -344,6 +344,9 @@ fn data_template(
             let mut install = Command::new("mariadb-install-db");
             install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
             install.arg(format!("--datadir={}", made.display())).args(&page_size).current_dir(work.path());
+            // A server that starts removes what it takes for temporary tables of one before, also those of another that
+            // initialises in the same folder.
+            install.env("TMPDIR", work.path());
             if let Some(user) = run_as {
                 user.apply(&mut install);
             }
@@ -354,6 +357,7 @@ fn data_template(
             let open = |path: &Path| File::options().create(true).append(true).open(path);
             let mut initialize = server_command(version, &made, run_as);
             initialize.args(["--initialize-insecure", "--innodb-redo-log-capacity=8M"]).args(&page_size);
+            initialize.env("TMPDIR", work.path());
             initialize.stderr(open(&log).map_err(|e| e.to_string())?);
             run(&mut initialize).map_err(|why| {
                 format!("{why}: {}", std::fs::read_to_string(&log).unwrap_or_default().trim())
