@@ -19,12 +19,11 @@ BEGIN
     FOR line IN 1..p_lines LOOP
         SELECT i_price, i_name, i_data INTO price, item_name, item_data FROM item WHERE i_id = items[line];
         IF NOT FOUND THEN RETURN; END IF;
-        SELECT s_quantity, s_data, CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 WHEN 10 THEN s_dist_10 END INTO s_left, stock_data, dist FROM stock
-            WHERE s_w_id = supplies[line] AND s_i_id = items[line] FOR UPDATE;
-        UPDATE stock SET s_quantity = s_left - quantities[line] + CASE WHEN s_left >= quantities[line] + 10 THEN 0 ELSE 91 END,
+        UPDATE stock SET s_quantity = s_quantity - quantities[line] + CASE WHEN s_quantity >= quantities[line] + 10 THEN 0 ELSE 91 END,
             s_ytd = s_ytd + quantities[line], s_order_cnt = s_order_cnt + 1,
             s_remote_cnt = s_remote_cnt + CASE WHEN supplies[line] = p_w THEN 0 ELSE 1 END
-            WHERE s_w_id = supplies[line] AND s_i_id = items[line];
+            WHERE s_w_id = supplies[line] AND s_i_id = items[line]
+            RETURNING s_data, CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 WHEN 10 THEN s_dist_10 END INTO stock_data, dist;
         INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info)
             VALUES (o, p_d, p_w, line, items[line], supplies[line], quantities[line], quantities[line] * price, dist);
     END LOOP;
