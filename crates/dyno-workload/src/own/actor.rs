@@ -7,7 +7,7 @@ use dyno_engine::{Done, ErrorClass, OpError, Request, StatementId, Type, Value};
 use super::compile::PARAMS_MAX;
 use super::draws::Keys;
 use super::fault::Fault;
-use super::program::{Columns, Execute, Op, Prepared, Program};
+use super::program::{Code, Columns, Execute, Op, Prepared, Program};
 use super::state::{Amiss, Ended, Outcome, State, Step};
 use super::value::Held;
 use super::workload::Own;
@@ -109,16 +109,21 @@ impl Actor {
         ClassId::operation(*first_class + *class)
     }
 
-    /// Begins the transaction anew with the same values, after it was taken back because of an error; false where no more tries
-    /// are allowed. What counts, such as a sequence, goes on.
+    /// Begins the transaction anew with the same values, after it was taken back because of an error; of several that commit each by
+    /// itself, the one that was taken back. False where no more tries are allowed. What counts, such as a sequence, goes on.
     pub fn again(&mut self) -> bool {
         if self.retries_left == 0 {
             return false;
         }
         self.retries_left -= 1;
-        self.state.keys.turn_to(self.number);
-        self.state.keys.skip();
-        self.state.begin(&self.program.codes[usize::from(self.class)], self.is_piped);
+        let code = &self.program.codes[usize::from(self.class)];
+        if code.by_part {
+            self.state.return_to_safe();
+        } else {
+            self.state.keys.turn_to(self.number);
+            self.state.keys.skip();
+            self.state.begin(code, self.is_piped);
+        }
         true
     }
 
@@ -135,8 +140,11 @@ impl Actor {
         if state.outcome.ended != Ended::Open {
             return None;
         }
-        let ops = &program.codes[usize::from(*class)].ops;
+        let Code { ops, by_part, .. } = &program.codes[usize::from(*class)];
         while let Some(op) = ops.get(state.next as usize) {
+            if *by_part && !state.is_open && matches!(op, Op::Begin(_) | Op::Execute(_)) {
+                state.secure();
+            }
             state.next += 1;
             match op {
                 Op::Begin(isolation) => {

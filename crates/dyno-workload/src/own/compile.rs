@@ -100,7 +100,8 @@ fn plus(x: Trips, y: Trips) -> Trips {
 
 impl Maker<'_> {
     fn code(&mut self) -> Result<Code, Fault> {
-        let Transaction { each, isolation, steps, .. } = self.transaction;
+        let Transaction { each, isolation, steps, retries, .. } = self.transaction;
+        self.code.by_part = *each && *retries > 0;
         if !each {
             self.code.ops.push(Op::Begin(*isolation));
         }

@@ -8,7 +8,7 @@
 //! | `scale`, `tables`, `bulk` | numbers that grow with the scale, the tables that are described, and the one that transactions load |
 //! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
 //! | `scripts`, `expect`, `read_transaction`, `mixes`, `read`, `workload`, `describe` | the whole, and what can be told of it |
-//! | `state`, `actor` | one session of it |
+//! | `state`, `safe`, `pipe`, `actor` | one session of it |
 //! | `example`, `inside` | folders to begin with, and those that are run from inside the program |
 //! | `suite` | the tests of a suite, each a page about a workload |
 //! | `pgbench` | a workload from scripts of pgbench |
@@ -37,6 +37,7 @@ mod program;
 mod quoted;
 mod read;
 mod read_transaction;
+mod safe;
 mod scale;
 mod scripts;
 mod sql;

@@ -1,6 +1,7 @@
 //! Requests of a transaction that are kept, to be sent together with the next.
 
 use super::program::Execute;
+use super::safe::Safe;
 
 /// Requests that are kept at most.
 const KEPT_MAX: usize = 64;
@@ -25,6 +26,8 @@ pub(super) struct Pipe {
     /// kept here, out of the way of others.
     pub(super) part: (u64, u64),
     pub(super) is_filling: bool,
+    /// Where a transaction of several commits goes on when one of its parts is taken back; made where it is needed.
+    pub(super) safe: Option<Safe>,
 }
 
 impl Pipe {

@@ -80,6 +80,8 @@ impl Prepared {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Code {
     pub(super) ops: Vec<Op>,
+    /// Whether what commits by itself is tried again by itself.
+    pub(super) by_part: bool,
     /// Slots that are drawn when it begins.
     pub(super) drawn: Box<[u16]>,
     /// Slots of what it reads or sets, with what is in them until then: 0, or NULL for a column.

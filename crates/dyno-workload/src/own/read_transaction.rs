@@ -189,12 +189,6 @@ fn each(table: &Table<'_>, is_single: bool) -> Result<bool, Fault> {
         let problem = "each statement commits, so there is no transaction to isolate";
         return Err(isolation.fault(problem, hint));
     }
-    if each
-        && !is_single
-        && let Some(retries) = table.get("retries").filter(|retries| retries.whole(0, 0).is_err())
-    {
-        return Err(retries.fault("each statement commits, so those that have would run twice", hint));
-    }
     Ok(each)
 }
 

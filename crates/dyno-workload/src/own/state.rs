@@ -93,7 +93,7 @@ pub(super) struct State {
     pub(super) is_open: bool,
     pub(super) has_written: bool,
     /// Turns so far, of all that the transaction repeats.
-    turns: u32,
+    pub(super) turns: u32,
 }
 
 impl State {

@@ -280,11 +280,6 @@ fn transactions() {
             "w/workload.toml:7:9: transaction.t.think: longer than an hour; write a shorter time",
         ),
         (
-            of_transaction("sql = \"SELECT 1; SELECT 2\"\ncommit = \"each\"\nretries = 1"),
-            "w/workload.toml:8:11: transaction.t.retries: each statement commits, so those that have would run twice; \
-             commit = \"end\" makes one transaction of them",
-        ),
-        (
             of_transaction("sql = \"SELECT 1\"\nthink = 5"),
             "w/workload.toml:7:9: transaction.t.think: not a text; write a time with its unit, as in \"100ms\"",
         ),
