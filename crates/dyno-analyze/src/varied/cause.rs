@@ -31,20 +31,23 @@ pub enum Cause {
     DeviceWrites,
 }
 
-/// Counters of checkpoints in the window: those of one line are added up; of the lines the first whose counters are all there is taken.
+/// Counters of checkpoints in the window: those of one line are added up; the first line is taken of whose view the record tells.
 const CHECKPOINTS: [&[&str]; 2] = [
     &["pg_stat_checkpointer.num_timed", "pg_stat_checkpointer.num_requested"],
     &["pg_stat_bgwriter.checkpoints_timed", "pg_stat_bgwriter.checkpoints_req"],
 ];
 
-/// The same of pages that were written behind sessions.
+/// Views of an engine that all of its versions have, one or the other, and that everybody may read.
+const ALWAYS: (&str, [&str; 2]) = ("postgres", ["pg_stat_checkpointer.", "pg_stat_bgwriter."]);
+
+/// Pages that were written behind sessions, likewise.
 const WRITTEN_BEHIND: [&[&str]; 3] = [
     &["pg_stat_checkpointer.buffers_written", "pg_stat_bgwriter.buffers_clean"],
     &["pg_stat_bgwriter.buffers_checkpoint", "pg_stat_bgwriter.buffers_clean"],
     &["status.Innodb_buffer_pool_pages_flushed"],
 ];
 
-/// The same of blocks or rows that were cleaned.
+/// Blocks or rows that were cleaned, likewise.
 const CLEANING: [&[&str]; 2] = [
     &[
         "pg_stat_io.autovacuum_worker.relation.vacuum.hits",
@@ -113,12 +116,27 @@ impl Cause {
     }
 }
 
-/// The movement in the window of the first line of counters that are all there.
+/// The movement in the window of the first line of whose view the record tells. Counters that did not move are left out of a record,
+/// so that one is 0 where others of its view are there. Of a view of which nothing has moved nobody knows whether it was read, but of
+/// those that are always there.
 fn native(record: &RunRecord, lines: &[&[&str]]) -> Option<f64> {
-    let sum = |line: &&[&str]| {
-        line.iter().map(|name| record.counters.native.get(*name).copied()).sum::<Option<f64>>()
+    let all = &record.counters.native;
+    let is_told = |line: &&&[&str]| {
+        let view = view(line[0]);
+        all.range(view.to_owned()..).next().is_some_and(|(name, _)| name.starts_with(view))
     };
-    lines.iter().find_map(sum)
+    if let Some(line) = lines.iter().find(is_told) {
+        return Some(line.iter().map(|name| all.get(*name).copied().unwrap_or(0.0)).sum());
+    }
+    let (engine, views) = ALWAYS;
+    let is_measured = !all.is_empty() && !record.targets.is_empty();
+    let is_there = is_measured && record.targets.iter().all(|target| target.engine == engine);
+    lines.iter().any(|line| is_there && views.contains(&view(line[0]))).then_some(0.0)
+}
+
+/// What a counter's name says of where it was read, with the point: `pg_stat_bgwriter.`
+fn view(name: &str) -> &str {
+    name.split_inclusive('.').next().unwrap_or_default()
 }
 
 fn seconds(record: &RunRecord) -> Option<f64> {
