@@ -2,7 +2,7 @@
 
 Dyno loads the tables twice: peers have theirs in a database of their own, as they do not keep all that Dyno asks for behind a run. go-tpc runs on
 them as they are, for sysbench-tpcc they are renamed to its names and back (both lack nothing of what they need). `GO_TPC` names the program, `SYSBENCH_TPCC` the folder of the scripts; a peer that is not there is skipped with that reason.
-`WAREHOUSES=2` takes others than 20, `SESSIONS=4` other sessions, `ENGINES=postgres,mysql` some engines; `PEER_LOAD=1` also times peers' own loads of one
+`ORDERS` names a changed folder of the workload, `WAREHOUSES=2` takes others than 20, `SESSIONS=4` other sessions, `ENGINES=postgres,mysql` some engines; `PEER_LOAD=1` also times peers' own loads of one
 warehouse, `PEER_CHECK=1` asks go-tpc whether Dyno's tables are right behind Dyno's runs.
 """
 
@@ -41,18 +41,16 @@ def statements(server, engine, texts, database="peer"):
 def url(server, engine, database, tcp=False):
     """Of a database of the server."""
     if engine == "mysql":
-        return server.url.replace("/bench?", f"/{database}?")
+        return f"mysql://root@127.0.0.1:{server.port}/{database}" if tcp else server.url.replace("/bench?", f"/{database}?")
     end = f"/{database}"
     return f"postgres://postgres@127.0.0.1:{server.port}{end}" if tcp else server.url.removesuffix("/postgres") + end
 
 
 def go_tpc(server, engine, command, count, *more, database="peer"):
     """go-tpc on the server; what it says."""
-    if engine == "postgres":
-        # It knows no Unix sockets here, so both go over TCP.
-        where = ["-d", "postgres", "-H", "127.0.0.1", "-P", str(server.port), "-U", "postgres", "-D", database, "--conn-params", "sslmode=disable"]
-    else:
-        where = ["-d", "mysql", "-S", str(server.socket), "-U", "root", "-D", database]
+    # It knows no Unix sockets, so both go over TCP.
+    where = ["-d", engine, "-H", "127.0.0.1", "-P", str(server.port), "-D", database]
+    where += ["-U", "postgres", "--conn-params", "sslmode=disable"] if engine == "postgres" else ["-U", "root"]
     done = process.run([os.environ["GO_TPC"], "tpcc", command, *where, "--warehouses", count, *more])
     return done.stdout
 
@@ -108,10 +106,8 @@ def measure(table, server, engine, dyno, sessions):
         record, _ = by.run(run__sessions_per_schema=sessions, run__time=f"{report.seconds()}s", workload__options=options)
         return rate(record)
 
-    over_tcp = dyno
-    if engine == "postgres":
-        (dyno.folder / "tcp").mkdir(exist_ok=True)
-        over_tcp = Dyno(dyno.folder / "tcp", url(server, engine, "own", tcp=True), **dyno.options)
+    (dyno.folder / "tcp").mkdir(exist_ok=True)
+    over_tcp = Dyno(dyno.folder / "tcp", url(server, engine, "own", tcp=True), **dyno.options)
 
     sides = [(name, options, lambda peer=peer: peer(server, engine, sessions), wanted) for name, options, peer, wanted in peers()]
     sides.append(("client drive", "drive=server,deck=false", lambda: ours("drive=client,deck=false"), 2.0))
@@ -143,6 +139,11 @@ def load(table, server, engine, dyno):
             else:
                 sysbench(server, engine, "prepare", "--threads=1", "--scale=1", database="loaded")
             theirs[name] = time.monotonic() - began
+            # One that cannot connect says so and ends well.
+            count = f"SELECT COUNT(*) FROM {NAMES['stock'] if name == 'sysbench-tpcc' else 'stock'}"
+            rows = server.psql(count, {"PGDATABASE": "loaded"}) if engine == "postgres" else server.sql(count, "loaded")
+            if rows.strip() != "100000":
+                raise RuntimeError(f"{name} has loaded {rows} rows of the stock")
             statements(server, engine, ["DROP DATABASE loaded"], "postgres" if engine == "postgres" else None)
     for name, theirs_s in theirs.items():
         ratio = each_s / theirs_s if theirs_s else None
@@ -178,7 +179,7 @@ def main():
             of = {name: pathlib.Path(folder, name) for name in ("own", "peer")}
             for name in of:
                 of[name].mkdir()
-                of[name] = Dyno(of[name], url(server, engine, name), workload__folder="@orders", workload__scale=warehouses(), run__warmup="1s")
+                of[name] = Dyno(of[name], url(server, engine, name), workload__folder=os.environ.get("ORDERS", "@orders"), workload__scale=warehouses(), run__warmup="1s")
             load(table, server, engine, of["own"])
             process.run(of["peer"].command("load"))
             for sessions in report.sessions("4"):

@@ -33,10 +33,11 @@ class Server:
         self.data, self.socket = self.folder / "data", self.folder / "s.sock"
         install = ["mariadb-install-db", "--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"]
         process.run([*install, f"--datadir={self.data}"], user=self.user, cwd=self.folder)
+        self.port = free_port()
         options = {
             "datadir": self.data,
             "socket": self.socket,
-            "port": free_port(),
+            "port": self.port,
             "bind-address": "127.0.0.1",
             "pid-file": self.folder / "pid",
             "log-error": self.folder / "log.err",
