@@ -1,5 +1,5 @@
 -- name: customer
-SELECT c_discount, c_last, c_credit, w_tax FROM customer JOIN warehouse ON w_id = c_w_id
+SELECT c_discount, c_last, c_credit, w_tax FROM customer INNER JOIN warehouse ON w_id = c_w_id
 WHERE c_w_id = :w_id AND c_d_id = :d_id AND c_id = :c_id;
 -- name: district
 SELECT d_next_o_id, d_tax FROM district WHERE d_w_id = :w_id AND d_id = :d_id;
@@ -54,4 +54,4 @@ FROM (SELECT 1 AS number, :item_1 AS item, :supply_1 AS supply, :quantity_1 AS q
     UNION ALL SELECT 13, :item_13, :supply_13, :quantity_13
     UNION ALL SELECT 14, :item_14, :supply_14, :quantity_14
     UNION ALL SELECT 15, :item_15, :supply_15, :quantity_15) line
-JOIN item ON i_id = item JOIN stock ON s_w_id = supply AND s_i_id = item;
+INNER JOIN item ON i_id = item INNER JOIN stock ON s_w_id = supply AND s_i_id = item;

@@ -11,8 +11,7 @@ BEGIN
     p_done := 0;
     SELECT c_discount, c_last, c_credit, w_tax INTO discount, last, credit, w FROM customer JOIN warehouse ON w_id = c_w_id
         WHERE c_w_id = p_w AND c_d_id = p_d AND c_id = p_c;
-    SELECT d_next_o_id, d_tax INTO o, tax FROM district WHERE d_w_id = p_w AND d_id = p_d FOR UPDATE;
-    UPDATE district SET d_next_o_id = o + 1 WHERE d_w_id = p_w AND d_id = p_d;
+    UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = p_w AND d_id = p_d RETURNING d_next_o_id - 1, d_tax INTO o, tax;
     INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local)
         VALUES (o, p_d, p_w, p_c, CURRENT_TIMESTAMP, p_lines, p_local);
     INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (o, p_d, p_w);
@@ -40,10 +39,9 @@ BEGIN
         SELECT c_id INTO p_whose FROM (SELECT c_id, ROW_NUMBER() OVER (ORDER BY c_first) AS place, COUNT(*) OVER () AS many
             FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_last = p_name) found WHERE 2 * place IN (many, many + 1);
     END IF;
-    SELECT * INTO customer_row FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = p_whose FOR UPDATE;
     UPDATE customer SET c_balance = c_balance - p_paid, c_ytd_payment = c_ytd_payment + p_paid, c_payment_cnt = c_payment_cnt + 1,
         c_data = CASE WHEN c_credit = 'BC' THEN SUBSTR(CONCAT_WS(' ', p_whose, p_c_d, p_c_w, p_d, p_w, p_paid, '|', c_data), 1, 500) ELSE c_data END
-        WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = p_whose;
+        WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = p_whose RETURNING * INTO customer_row;
     INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
         VALUES (p_whose, p_c_d, p_c_w, p_d, p_w, CURRENT_TIMESTAMP, p_paid, warehouse_name || '    ' || district_name);
 END $$;
