@@ -7,7 +7,7 @@ DROP PROCEDURE IF EXISTS orders_stock_level;
 CREATE PROCEDURE orders_new_order(p_w INT, p_d INT, p_c INT, p_lines INT, p_local INT,
     p_items VARCHAR(200), p_supplies VARCHAR(200), p_quantities VARCHAR(200))
 BEGIN
-    DECLARE o, line, item_now, supply_now, quantity_now, s_left, is_done INT;
+    DECLARE o, line, item_now, supply_now, quantity_now, is_done INT;
     DECLARE tax, discount, w, price DECIMAL(10, 4);
     DECLARE last_name, item_name, item_text, dist, stock_text VARCHAR(50);
     DECLARE credit CHAR(2);
@@ -21,17 +21,15 @@ BEGIN
     SET line = 1, is_done = 1;
     WHILE line <= p_lines AND is_done = 1 DO
         SET item_now = CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(p_items, ',', line), ',', -1) AS SIGNED), supply_now = CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(p_supplies, ',', line), ',', -1) AS SIGNED), quantity_now = CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(p_quantities, ',', line), ',', -1) AS SIGNED);
-        SET price = NULL;
-        SELECT i_price, i_name, i_data INTO price, item_name, item_text FROM item WHERE i_id = item_now;
-        IF price IS NULL THEN
+        UPDATE stock SET s_quantity = s_quantity - quantity_now + CASE WHEN s_quantity >= quantity_now + 10 THEN 0 ELSE 91 END,
+            s_ytd = s_ytd + quantity_now, s_order_cnt = s_order_cnt + 1,
+            s_remote_cnt = s_remote_cnt + CASE WHEN supply_now = p_w THEN 0 ELSE 1 END
+            WHERE s_w_id = supply_now AND s_i_id = item_now;
+        IF ROW_COUNT() = 0 THEN
             SET is_done = 0;
         ELSE
-            SELECT s_quantity, s_data, CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 WHEN 10 THEN s_dist_10 END INTO s_left, stock_text, dist FROM stock
-                WHERE s_w_id = supply_now AND s_i_id = item_now FOR UPDATE;
-            UPDATE stock SET s_quantity = s_left - quantity_now + CASE WHEN s_left >= quantity_now + 10 THEN 0 ELSE 91 END,
-                s_ytd = s_ytd + quantity_now, s_order_cnt = s_order_cnt + 1,
-                s_remote_cnt = s_remote_cnt + CASE WHEN supply_now = p_w THEN 0 ELSE 1 END
-                WHERE s_w_id = supply_now AND s_i_id = item_now;
+            SELECT i_price, i_name, i_data, s_data, CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 WHEN 10 THEN s_dist_10 END INTO price, item_name, item_text, stock_text, dist
+                FROM item INNER JOIN stock ON s_i_id = i_id WHERE i_id = item_now AND s_w_id = supply_now;
             INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info)
                 VALUES (o, p_d, p_w, line, item_now, supply_now, quantity_now, quantity_now * price, dist);
             SET line = line + 1;
