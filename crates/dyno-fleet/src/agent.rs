@@ -9,14 +9,15 @@ use std::time::Duration;
 
 use dyno_engine::{Cancel, Clock, MonotonicClock};
 
+use crate::agent_event::{AgentEvent, Tell};
 use crate::drive::{Board, Drive, Given};
 use crate::error::FleetError;
 use crate::kept::{KEPT_MAX, Kept};
 use crate::messages::{
-    Answer, Ask, Call, HOSTS_MAX, Hello, Leader, Order, PROTOCOL, SESSIONS_MAX, Step, Subjects, plain, read,
-    written, written_with,
+    Answer, Ask, Call, Hello, Leader, Order, PROTOCOL, Step, Subjects, plain, read, written, written_with,
 };
 use crate::opener::Opener;
+use crate::order_check::check;
 use crate::wire::{Access, Came, Wire};
 
 /// How often an agent looks whether its leader is still there, or it is to end.
@@ -42,34 +43,6 @@ pub struct AgentOptions {
     /// Asks it to end.
     pub cancel: Cancel,
 }
-
-/// What an agent does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AgentEvent {
-    /// It waits for leaders; so many runs are kept.
-    Waits(usize),
-    /// Somebody has reserved it.
-    Reserved(String),
-    /// Nobody has it any more.
-    Free,
-    /// Nothing was heard of its leader.
-    Alone(String),
-    /// It leads so many of so many sessions of a run.
-    Leads(String, usize, u32),
-    /// It cannot, and why.
-    CannotLead(String, String),
-    /// Its leader has what it measured.
-    HandedIn(String),
-    /// Nobody has what it measured: it is on its disk.
-    Keeps(String),
-    /// What it measured cannot be kept.
-    NotKept(String, String),
-    /// It refuses what it was asked.
-    Refused(String),
-}
-
-/// Hears what an agent does.
-pub(crate) type Tell<'a> = dyn Fn(&AgentEvent) + Sync + 'a;
 
 /// Whoever has reserved the agent.
 #[derive(Debug, Clone)]
@@ -361,26 +334,4 @@ impl Agent<'_, '_> {
             self.answer(came, &Answer::Refused(format!("it does not lead run {}", plain(run_id))));
         }
     }
-}
-
-/// Whether an order can be one, whoever it came from.
-pub(crate) fn check(order: &Order) -> Result<(), String> {
-    let Order { plan, targets, weights, rank, run_id, .. } = order;
-    let sessions = plan.sides().fold(0u64, |sum, side| sum + u64::from(side.sessions));
-    let problem = if !crate::messages::is_name(run_id) {
-        "its name is none of a run"
-    } else if sessions == 0 || sessions > u64::from(SESSIONS_MAX) {
-        "it has no sessions, or too many"
-    } else if weights.is_empty() || weights.len() > HOSTS_MAX || weights.contains(&0) {
-        "its weights are none of hosts"
-    } else if *rank as usize >= weights.len() {
-        "its rank is none of its hosts"
-    } else if targets.is_empty() || targets.len() != plan.target.all().len() || targets.len() > 64 {
-        "its targets are not those of its plan"
-    } else if plan.run.time.is_none() && plan.run.ops_per_session.is_none() {
-        "its window has no end"
-    } else {
-        return Ok(());
-    };
-    Err(format!("this is no part of a run: {problem}"))
 }

@@ -258,6 +258,6 @@ fn pieces(wire: &Wire, subject: &str, run: &KeptRun) -> Result<Vec<u8>, String> 
 fn taken(bytes: &[u8]) -> Result<(Order, Vec<u8>), String> {
     let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("no order stands before it")?;
     let order: Order = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
-    crate::agent::check(&order)?;
+    crate::order_check::check(&order)?;
     Ok((order, bytes[end + 1..].to_vec()))
 }

@@ -11,11 +11,12 @@ use dyno_engine::{Clock, TargetError, TargetErrorKind};
 use dyno_plan::SessionCount;
 use dyno_record::{Fleet, FleetHost, Host, Placed};
 
+use crate::clocks::ask_clocks;
 use crate::ear::{Ear, Heard, Seat};
-use crate::gather::{FleetOptions, ask_clocks};
 use crate::hand_in;
 use crate::member::Member;
 use crate::messages::{Answer, Ask, HandedIn, Step, Subjects, plain, read, written};
+use crate::options::FleetOptions;
 use crate::wire::{Hearing, Wire};
 
 /// How long before a moment agents are told of it, beside the time that messages take.

@@ -7,16 +7,18 @@ use std::time::{Duration, Instant};
 use dyno_drive::{Job, Muster, Mustered, Shape};
 use dyno_engine::{Cancel, Clock, MonotonicClock, TargetError};
 
-use crate::clock::Exchange;
+use crate::clocks::{ask_clocks, note_clock};
 use crate::crew::Distant;
 use crate::error::FleetError;
 use crate::member::Member;
 use crate::messages::{
-    Answer, Ask, Call, HOSTS_MAX, Hello, Known, Leader, MESSAGE_BYTES_MAX, Order, PROTOCOL, SESSIONS_MAX,
-    Subjects, is_name, plain, read, written,
+    Answer, Ask, Call, HOSTS_MAX, Hello, Leader, MESSAGE_BYTES_MAX, PROTOCOL, Subjects, is_name, plain, read,
+    written,
 };
+use crate::options::FleetOptions;
+use crate::orders::{order, refuse_unfit};
 use crate::share::{Weights, shares};
-use crate::wire::{Access, Wire};
+use crate::wire::Wire;
 
 /// How long agents may take to say that they are there, before they are called again.
 const CALL_FOR: Duration = Duration::from_millis(400);
@@ -24,27 +26,6 @@ const CALL_FOR: Duration = Duration::from_millis(400);
 const EXCHANGES: u32 = 24;
 /// How long an agent may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-
-/// How the hosts of a command are got together.
-#[derive(Debug, Clone)]
-pub struct FleetOptions {
-    /// The meeting point.
-    pub access: Access,
-    /// The name under which they meet.
-    pub group: String,
-    /// How many hosts there are to be.
-    pub hosts: usize,
-    /// How sessions are shared out.
-    pub weights: Weights,
-    /// For how long agents and leader go on without hearing of each other.
-    pub silence: Duration,
-    /// How long to wait for agents that are not there.
-    pub wait: Duration,
-    /// Whether a run goes on without a host that is lost.
-    pub allow_short: bool,
-    /// The version of this program.
-    pub version: String,
-}
 
 /// Who is there so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -341,79 +322,6 @@ impl Drop for NatsFleet {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Release);
         self.let_go(&self.members());
-    }
-}
-
-fn order(job: &Job<'_>, weights: Vec<u32>, rank: u32) -> Order {
-    let known = job.targets.iter().map(|aim| Known {
-        identity: aim.identity.clone(),
-        spec: aim.spec.clone(),
-        reads_only: aim.reads_only.clone(),
-    });
-    Order {
-        run_id: job.run_id.clone(),
-        started_at: job.started_at.clone(),
-        run_stamp: job.run_stamp,
-        plan: job.plan.clone(),
-        targets: known.collect(),
-        workloads: job.owns.iter().map(|own| own.facts().version()).collect(),
-        weights,
-        rank,
-    }
-}
-
-/// Refuses what cannot be done from several hosts.
-fn refuse_unfit(job: &Job<'_>) -> Result<(), TargetError> {
-    let refused = |why: String, hint: &str| Err(TargetError::unsupported(why).hint(hint.to_owned()));
-    if let Some(aim) = job.targets.iter().find(|aim| aim.target.capabilities().ephemeral) {
-        let why =
-            format!("{} is in the memory of one process, and no other host reaches it", aim.target.url());
-        return refused(why, "a database in a file or on a server");
-    }
-    if let Some(aim) = job.targets.iter().find(|aim| aim.identity.counting.in_process) {
-        let why = format!(
-            "{} counts in the process that uses it, so its counters tell nothing of what other hosts do",
-            aim.target.url()
-        );
-        return refused(why, "a database with a server");
-    }
-    if job.owns.iter().any(|own| own.bulk().is_some()) {
-        let why = "a load takes the parts of a table as they come, and only one host knows which are left";
-        return refused(why.to_owned(), "leave --hosts out for it");
-    }
-    if job.targets.iter().any(|aim| aim.book.is_some()) {
-        return refused("what is to be proved is noted on one host".to_owned(), "leave --hosts out");
-    }
-    if job.plan.sessions() > SESSIONS_MAX || job.targets.len() > 64 {
-        return refused(
-            format!("{} sessions or {} targets are too many", job.plan.sessions(), job.targets.len()),
-            "",
-        );
-    }
-    Ok(())
-}
-
-/// Asks these so many times for their clocks, all at the same time.
-pub(crate) fn ask_clocks<'m>(
-    wire: &Wire,
-    clock: &Arc<dyn Clock>,
-    leader: &str,
-    members: impl Iterator<Item = &'m Member> + Clone,
-    times: u32,
-) {
-    let ask = written(&Ask::Clock(leader.to_owned()));
-    let questions = members.clone().map(|member| (member.subject.clone(), ask.clone())).collect();
-    let all = wire.ask_often(clock, questions, times, Duration::from_secs(2));
-    for (member, answers) in members.zip(all) {
-        for (asked_ns, answered_ns, bytes) in answers {
-            note_clock(member, asked_ns, answered_ns, &bytes);
-        }
-    }
-}
-
-fn note_clock(member: &Member, asked_ns: u64, answered_ns: u64, bytes: &[u8]) {
-    if let Ok(Answer::Clock { heard_ns, said_ns }) = read(bytes) {
-        member.note(Exchange { asked_ns, heard_ns, said_ns, answered_ns });
     }
 }
 

@@ -7,7 +7,9 @@
 //! Nothing of this is on the threads of sessions: the client of NATS has threads of its own ([`Wire`]).
 
 mod agent;
+mod agent_event;
 mod clock;
+mod clocks;
 mod collect;
 mod crew;
 mod drive;
@@ -15,10 +17,14 @@ mod ear;
 mod error;
 mod gather;
 mod hand_in;
+mod host_watch;
 mod kept;
 mod member;
 mod messages;
 mod opener;
+mod options;
+mod order_check;
+mod orders;
 mod queue;
 mod share;
 #[cfg(test)]
@@ -26,13 +32,15 @@ mod simulated;
 mod upload;
 mod wire;
 
-pub use agent::{AgentEvent, AgentOptions, serve};
+pub use agent::{AgentOptions, serve};
+pub use agent_event::AgentEvent;
 pub use clock::{ClockMap, Exchange};
 pub use collect::{CollectedRun, Collector};
 pub use error::FleetError;
-pub use gather::{FleetOptions, Gathering, NatsFleet};
+pub use gather::{Gathering, NatsFleet};
 pub use messages::{Known, PROTOCOL};
 pub use opener::{Opened, Opener};
+pub use options::FleetOptions;
 pub use share::{Weights, shares};
 pub use wire::{Access, Wire};
 

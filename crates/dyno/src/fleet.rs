@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::cli::{Hosts, Meeting};
 use crate::exit::usage;
+use crate::signals;
 use crate::talk::Talk;
 
 /// The driver hosts that the options ask for, reserved for this process; nothing where it drives alone.
@@ -33,7 +34,10 @@ pub(crate) fn gathered(hosts: &Hosts, talk: &Talk) -> anyhow::Result<Option<Arc<
             talk.say(&format!("waiting for driver hosts: {there} of {of}{reserved}"));
         }
     };
-    let fleet = NatsFleet::gather(options, &Cancel::default(), &tell).map_err(as_error)?;
+    let cancel = Cancel::default();
+    let waiting = signals::while_waiting(&cancel)?;
+    let fleet = NatsFleet::gather(options, &cancel, &tell).map_err(as_error)?;
+    drop(waiting);
     talk.say(&format!("{count} driver hosts: {}", fleet.names().join(", ")));
     Ok(Some(Arc::new(fleet)))
 }
