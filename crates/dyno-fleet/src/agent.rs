@@ -1,61 +1,37 @@
 //! The agent of a driver host: it waits for leaders, is one leader's at a time, and leads the sessions of one run at a time.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use dyno_engine::{Cancel, Clock, MonotonicClock};
+use dyno_engine::{Clock, MonotonicClock};
 
 use crate::agent_event::{AgentEvent, Tell};
+use crate::agent_options::AgentOptions;
+use crate::coding::{read, written, written_with};
 use crate::drive::{Board, Drive, Given};
 use crate::error::FleetError;
 use crate::kept::{KEPT_MAX, Kept};
-use crate::messages::{
-    Answer, Ask, Call, Hello, Leader, Order, PROTOCOL, Step, Subjects, plain, read, written, written_with,
-};
+use crate::leader_heard::LeaderHeard;
+use crate::limits::PROTOCOL;
+use crate::messages::{Answer, Ask, Call, Hello, Leader, Order, Step};
 use crate::opener::Opener;
 use crate::order_check::check;
-use crate::wire::{Access, Came, Wire};
+use crate::subjects::{Subjects, plain};
+use crate::wire::{Came, Wire};
 
 /// How often an agent looks whether its leader is still there, or it is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// For how long a leader may ask an agent to go on alone.
 const SILENCE_MAX_MS: u64 = 600_000;
 
-/// How an agent is started.
-#[derive(Debug)]
-pub struct AgentOptions {
-    /// The meeting point.
-    pub access: Access,
-    /// The name under which leaders find it.
-    pub group: String,
-    /// What it is called in records.
-    pub name: String,
-    /// Its place among the agents, where its placement gives it one.
-    pub place: Option<u32>,
-    /// Where it keeps what it measured until somebody has it.
-    pub keep: PathBuf,
-    /// The version of this program.
-    pub version: String,
-    /// Asks it to end.
-    pub cancel: Cancel,
-}
-
 /// Whoever has reserved the agent.
 #[derive(Debug, Clone)]
 struct Reserved {
     leader: Leader,
     silence: Duration,
-}
-
-/// What the thread that hears and the one that acts share.
-struct Heard {
-    /// The leader's number, and when it was last heard.
-    leader: Mutex<Option<String>>,
-    at_ns: AtomicU64,
 }
 
 /// A run under way.
@@ -77,7 +53,7 @@ pub fn serve(options: &AgentOptions, opener: &dyn Opener, tell: &Tell<'_>) -> Re
     let wire = Arc::new(Wire::reach(&options.access)?);
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
     let id = format!("{}-{:x}", std::process::id(), crate::random());
-    let heard = Arc::new(Heard { leader: Mutex::default(), at_ns: AtomicU64::new(0) });
+    let heard = Arc::<LeaderHeard>::default();
     let (give, asks) = channel();
     let _all = {
         let give = give.clone();
@@ -119,20 +95,6 @@ pub fn serve(options: &AgentOptions, opener: &dyn Opener, tell: &Tell<'_>) -> Re
     Ok(())
 }
 
-impl Heard {
-    fn note(&self, leader: &str, at_ns: u64) {
-        let own = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
-        if own.as_deref() == Some(leader) {
-            self.at_ns.fetch_max(at_ns, Ordering::AcqRel);
-        }
-    }
-
-    fn follow(&self, leader: Option<&Leader>, at_ns: u64) {
-        *self.leader.lock().unwrap_or_else(PoisonError::into_inner) = leader.map(|leader| leader.id.clone());
-        self.at_ns.store(at_ns, Ordering::Release);
-    }
-}
-
 struct Agent<'scope, 'env> {
     options: &'env AgentOptions,
     opener: &'env dyn Opener,
@@ -142,7 +104,7 @@ struct Agent<'scope, 'env> {
     kept: Kept,
     clock: Arc<dyn Clock>,
     id: String,
-    heard: Arc<Heard>,
+    heard: Arc<LeaderHeard>,
     reserved: Option<Reserved>,
     running: Option<Running<'scope>>,
     scope: &'scope Scope<'scope, 'env>,
@@ -172,7 +134,7 @@ impl Agent<'_, '_> {
             self.running = None;
         }
         let Some(reserved) = &self.reserved else { return };
-        let silent_ns = self.clock.now_ns().saturating_sub(self.heard.at_ns.load(Ordering::Acquire));
+        let silent_ns = self.clock.now_ns().saturating_sub(self.heard.at_ns());
         if silent_ns < reserved.silence.as_nanos() as u64 {
             return;
         }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use dyno_engine::Clock;
 
 use crate::clock::Exchange;
+use crate::coding::{read, written};
 use crate::member::Member;
-use crate::messages::{Answer, Ask, read, written};
+use crate::messages::{Answer, Ask};
 use crate::wire::Wire;
 
 /// Asks these so many times for their clocks, all at the same time.

@@ -10,12 +10,14 @@ use dyno_drive::{Job, Part, Standing};
 use dyno_engine::{Cancel, Clock};
 
 use crate::agent_event::{AgentEvent, Tell};
+use crate::coding::written;
 use crate::hand_in;
 use crate::host_watch::Watch;
 use crate::kept::Kept;
-use crate::messages::{Answer, HandedIn, Order, Report, Step, Subjects, UseOfHost, plain, written};
+use crate::messages::{Answer, HandedIn, Order, Report, Step, UseOfHost};
 use crate::opener::{Opened, Opener};
 use crate::share::shares;
+use crate::subjects::{Subjects, plain};
 use crate::upload::Uploader;
 use crate::wire::Wire;
 

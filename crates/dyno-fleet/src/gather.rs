@@ -8,35 +8,23 @@ use dyno_drive::{Job, Muster, Mustered, Shape};
 use dyno_engine::{Cancel, Clock, MonotonicClock, TargetError};
 
 use crate::clocks::{ask_clocks, note_clock};
+use crate::coding::{read, written};
 use crate::crew::Distant;
 use crate::error::FleetError;
+use crate::limits::{HOSTS_MAX, MESSAGE_BYTES_MAX};
 use crate::member::Member;
-use crate::messages::{
-    Answer, Ask, Call, HOSTS_MAX, Hello, Leader, MESSAGE_BYTES_MAX, PROTOCOL, Subjects, is_name, plain, read,
-    written,
-};
+use crate::messages::{Answer, Ask, Hello, Leader};
 use crate::options::FleetOptions;
 use crate::orders::{order, refuse_unfit};
+use crate::roll_call::{self, Gathering, too_few};
 use crate::share::{Weights, shares};
+use crate::subjects::Subjects;
 use crate::wire::Wire;
 
-/// How long agents may take to say that they are there, before they are called again.
-const CALL_FOR: Duration = Duration::from_millis(400);
 /// Exchanges by which a clock is known before it is used.
 const EXCHANGES: u32 = 24;
 /// How long an agent may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-
-/// Who is there so far.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gathering {
-    /// Free agents of this version.
-    pub there: usize,
-    /// How many there are to be.
-    pub of: usize,
-    /// Who has reserved others, in words.
-    pub busy: Vec<String>,
-}
 
 /// The agents of a group, reserved for this process.
 pub struct NatsFleet {
@@ -103,7 +91,8 @@ impl NatsFleet {
         let until = Instant::now() + self.options.wait;
         let mut told = None;
         while members.len() < self.options.hosts {
-            let (free, gathering) = self.look_around(&members)?;
+            let (free, gathering) =
+                roll_call::call(&self.wire, &self.subjects, &self.options, &self.leader, &members)?;
             if told.as_ref() != Some(&gathering) {
                 tell(&gathering);
                 told = Some(gathering.clone());
@@ -121,7 +110,7 @@ impl NatsFleet {
             }
             if Instant::now() >= until {
                 self.let_go(&members);
-                return Err(self.too_few(&gathering));
+                return Err(too_few(&self.options, &gathering));
             }
         }
         // Where nobody gave them a place, the order of names is as good as any, and the same in each run.
@@ -131,47 +120,6 @@ impl NatsFleet {
         });
         *self.members.lock().unwrap_or_else(PoisonError::into_inner) = members;
         Ok(())
-    }
-
-    /// Free agents beside those that are reserved.
-    fn look_around(&self, have: &[Arc<Member>]) -> Result<(Vec<Hello>, Gathering), FleetError> {
-        let call =
-            Call { protocol: PROTOCOL, version: self.options.version.clone(), leader: self.leader.clone() };
-        let answers = self.wire.ask_all(&self.subjects.all(), written(&call), CALL_FOR);
-        let mut gathering = Gathering { there: have.len(), of: self.options.hosts, busy: Vec::new() };
-        let mut free: Vec<Hello> = Vec::new();
-        for bytes in answers.into_iter().take(HOSTS_MAX) {
-            let Ok(hello) = read::<Hello>(&bytes) else { continue };
-            if !is_name(&hello.id) || have.iter().any(|member| member.id == hello.id) {
-                continue;
-            }
-            let hello = Hello { name: plain(&hello.name), ..hello };
-            if (hello.protocol, hello.version.as_str()) != (PROTOCOL, self.options.version.as_str()) {
-                return Err(FleetError::Agents {
-                    problem: format!(
-                        "the agent {} in group {} is of dyno {} (messages {}), and this is dyno {} (messages {PROTOCOL})",
-                        hello.name,
-                        self.options.group,
-                        plain(&hello.version),
-                        hello.protocol,
-                        self.options.version
-                    ),
-                    hint:
-                        "install the same version on all hosts; figures of different ones are not one run's"
-                            .to_owned(),
-                });
-            }
-            match &hello.busy {
-                Some(leader) if leader.id != self.leader.id => {
-                    gathering.busy.push(format!("{} by {}", hello.name, plain(&leader.words)));
-                }
-                _ => free.push(hello),
-            }
-        }
-        gathering.there += free.len();
-        gathering.busy.sort();
-        free.sort_by(|a, b| a.place.cmp(&b.place).then_with(|| a.name.cmp(&b.name)));
-        Ok((free, gathering))
     }
 
     /// Reserves these agents, all of them or none: two leaders that each had half would wait for ever.
@@ -233,25 +181,6 @@ impl NatsFleet {
                 }
             },
         );
-    }
-
-    fn too_few(&self, gathering: &Gathering) -> FleetError {
-        let Gathering { there, of, busy } = gathering;
-        let group = &self.options.group;
-        let waited = self.options.wait.as_secs();
-        let (problem, hint) = match busy.first() {
-            Some(first) => (
-                format!(
-                    "{there} of {of} agents of group {group} are free after {waited} s; reserved: {first}"
-                ),
-                "wait for that command to end, or give these agents a --group of their own".to_owned(),
-            ),
-            None => (
-                format!("{there} of {of} agents of group {group} were there after {waited} s"),
-                format!("start `dyno agent --nats … --group {group}` on each driver host"),
-            ),
-        };
-        FleetError::Agents { problem, hint }
     }
 
     fn weights(&self, members: &[Arc<Member>]) -> Vec<u32> {

@@ -1,6 +1,8 @@
 //! Whether an order can be one of a run, whoever it came from.
 
-use crate::messages::{HOSTS_MAX, Order, SESSIONS_MAX, is_name};
+use crate::limits::{HOSTS_MAX, SESSIONS_MAX};
+use crate::messages::Order;
+use crate::subjects::is_name;
 
 /// Whether an order can be one, whoever it came from.
 pub(crate) fn check(order: &Order) -> Result<(), String> {

@@ -3,7 +3,8 @@
 use dyno_drive::Job;
 use dyno_engine::TargetError;
 
-use crate::messages::{Known, Order, SESSIONS_MAX};
+use crate::limits::SESSIONS_MAX;
+use crate::messages::{Known, Order};
 
 /// What the host of this rank is sent.
 pub(crate) fn order(job: &Job<'_>, weights: Vec<u32>, rank: u32) -> Order {

@@ -12,10 +12,12 @@ use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Fleet, FleetHost};
 use sha2::{Digest, Sha256};
 
+use crate::coding::written_with;
 use crate::ear::{Ear, Seat, hex};
 use crate::hand_in;
+use crate::limits::{PIECE_BYTES, PROTOCOL};
 use crate::member::Member;
-use crate::messages::{HandedIn, Hello, PIECE_BYTES, PROTOCOL, Receipt, Upload, UseOfHost, written_with};
+use crate::messages::{HandedIn, Hello, Receipt, Upload, UseOfHost};
 
 const HOSTS: u32 = 1_000;
 const SESSIONS: u32 = 1_000;
