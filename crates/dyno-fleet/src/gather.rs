@@ -17,7 +17,7 @@ use crate::messages::{Answer, Ask, Hello, Leader};
 use crate::options::FleetOptions;
 use crate::orders::{order, refuse_unfit};
 use crate::roll_call::{self, Gathering, too_few};
-use crate::share::{Weights, shares};
+use crate::share::{Weights, busy, shares};
 use crate::subjects::Subjects;
 use crate::wire::Wire;
 
@@ -183,6 +183,29 @@ impl NatsFleet {
         );
     }
 
+    /// Who leads which sessions of a run, and by which weights.
+    fn shared_out(&self, job: &Job<'_>) -> Result<(Vec<Arc<Member>>, Vec<u32>, Vec<Vec<u32>>), FleetError> {
+        let members = self.members();
+        let weights = self.weights(&members);
+        let all = shares(job.plan, &weights);
+        let Some(idle) = all.iter().position(Vec::is_empty) else { return Ok((members, weights, all)) };
+        if self.options.fewer_for_few {
+            let (ranks, all) = busy(job.plan, &weights);
+            let pick = ranks.iter().map(|&rank| (Arc::clone(&members[rank]), weights[rank]));
+            let (members, weights) = pick.unzip();
+            return Ok((members, weights, all));
+        }
+        Err(FleetError::Usage {
+            problem: format!(
+                "the sessions ({}) are too few for {} hosts: {} would have none",
+                job.plan.sessions(),
+                members.len(),
+                members[idle].name
+            ),
+            hint: "fewer --hosts, or more sessions (run.sessions_per_schema, data.schemas)".to_owned(),
+        })
+    }
+
     fn weights(&self, members: &[Arc<Member>]) -> Vec<u32> {
         match &self.options.weights {
             Weights::Equal => vec![1; members.len()],
@@ -205,21 +228,7 @@ impl Muster for NatsFleet {
     fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError> {
         refuse_unfit(job)?;
         self.fill(&job.cancel, &|_| ())?;
-        let members = self.members();
-        let weights = self.weights(&members);
-        let shares = shares(job.plan, &weights);
-        if let Some(idle) = shares.iter().position(Vec::is_empty) {
-            return Err(FleetError::Usage {
-                problem: format!(
-                    "{} sessions on {} hosts leave {} without any",
-                    job.plan.sessions(),
-                    members.len(),
-                    members[idle].name
-                ),
-                hint: "fewer --hosts, or more sessions (run.sessions_per_schema, data.schemas)".to_owned(),
-            }
-            .into());
-        }
+        let (members, weights, shares) = self.shared_out(job)?;
         let orders = (0..).zip(&members).map(|(rank, member)| {
             let order = order(job, weights.clone(), rank);
             (member.subject.clone(), written(&Ask::Lead(Box::new(order))))

@@ -22,6 +22,8 @@ pub struct FleetOptions {
     pub wait: Duration,
     /// Whether a run goes on without a host that is lost.
     pub allow_short: bool,
+    /// Whether a run of too few sessions for all hosts is led from those that have some, as the first steps of a load are.
+    pub fewer_for_few: bool,
     /// The version of this program.
     pub version: String,
 }

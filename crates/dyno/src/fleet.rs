@@ -15,7 +15,7 @@ use crate::signals;
 use crate::talk::Talk;
 
 /// The driver hosts that the options ask for, reserved for this process; nothing where it drives alone.
-pub(crate) fn gathered(hosts: &Hosts, talk: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
+pub(crate) fn gathered(hosts: &Hosts, command: &str, talk: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
     let Some(count) = hosts.hosts else { return Ok(None) };
     let options = FleetOptions {
         access: access(&hosts.meeting)?,
@@ -25,6 +25,7 @@ pub(crate) fn gathered(hosts: &Hosts, talk: &Talk) -> anyhow::Result<Option<Arc<
         silence: hosts.heartbeat.0,
         wait: hosts.wait_hosts.0,
         allow_short: hosts.allow_short,
+        fewer_for_few: matches!(command, "sweep" | "search" | "suite"),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let tell = |Gathering { there, of, busy }: &Gathering| {
