@@ -58,21 +58,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn plan(sessions: u32) -> Plan {
-        let spec: Plan = serde_json::from_value(serde_json::json!({
-            "version": 1,
-            "target": { "url": "sqlite:a", "connect_timeout": "1s" },
-            "data": { "schemas": 1, "scale": "1000 blocks", "scan_scale": "0 blocks", "compressible": 0, "seed": 42,
-                      "load_parallel": 1 },
-            "workload": { "update_pct": 30, "scan_pct": 0, "lookup_pct": 20, "work_unit": 8, "redo": "lite",
-                          "drive": "client", "arrivals": "constant", "seed": 1 },
-            "run": { "sessions_per_schema": sessions, "warmup": "0s", "time": "1s", "drain": "500ms" },
-            "observe": { "interval": "50ms" }
-        }))
-        .unwrap();
-        spec
-    }
+    use crate::simulated::plan;
 
     proptest! {
         #[test]

@@ -24,7 +24,8 @@ const SESSIONS: u32 = 1_000;
 /// What a host's clock is ahead of that of the one before it, ns.
 const AHEAD_NS: u64 = 1_000;
 
-fn plan(sessions: u32) -> Plan {
+/// A plan of so many sessions, short enough for a test.
+pub(crate) fn plan(sessions: u32) -> Plan {
     serde_json::from_value(serde_json::json!({
         "version": 1,
         "target": { "url": "sqlite:a", "connect_timeout": "1s" },

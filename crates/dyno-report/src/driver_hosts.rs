@@ -48,7 +48,7 @@ fn cells(host: &FleetHost, fleet: &Fleet) -> Vec<String> {
     let started = |of: fn((f64, f64)) -> f64| host.started_us.map_or_else(absent, |at| time_us(of(at)));
     let held_back = match &host.lost {
         Some(why) => format!("lost: {why}"),
-        None => dyno_analyze::driver_bound_by(host).map(|bound| bound.to_string()).unwrap_or_default(),
+        None => dyno_analyze::driver_bound_by(host).unwrap_or_default(),
     };
     vec![
         host.name.clone(),

@@ -129,11 +129,16 @@ fn two_hosts_do_one_run_and_all_of_it_is_audited() {
 fn a_sweep_is_led_from_the_same_hosts_run_after_run() {
     let Some(site) = Site::new(Nats::start(&[])) else { return };
     let _agents = [site.agent("a1"), site.agent("a2")];
-    let more = ["--set", "sweep.sessions=2,4", "--set", "run.time=1s"];
+    let more = ["--set", "sweep.sessions=1,4", "--set", "run.time=1s"];
     let (code, swept) = site.json("sweep", "2", &more);
     assert_eq!(code, 0, "{swept:#}");
-    let (_, record) = site.desk.json(&["show", "last"]);
-    assert_eq!(hosts(&record).len(), 2);
+    // One session is on one host, and the other stays reserved for the next step.
+    let mut led = ["last", "last~1"].map(|run| hosts(&site.desk.json(&["show", run]).1).len());
+    led.sort_unstable();
+    assert_eq!(led, [1, 2]);
+    let args = site.args("run", "2", "60s", &["--set", "run.sessions_per_schema=1"]);
+    let refused = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(refused.code != 0 && refused.err.contains("too few for 2 hosts"), "{refused:#?}");
 }
 
 #[test]
