@@ -14,7 +14,6 @@ use dyno_record::{Fleet, Host, Placed};
 use crate::account::{Edges, account, unpack};
 use crate::coding::written;
 use crate::ear::{Ear, Seat};
-use crate::member::Member;
 use crate::messages::{Ask, HandedIn, Step};
 use crate::options::FleetOptions;
 use crate::party::Party;
@@ -49,12 +48,10 @@ impl Distant {
         wire: Arc<Wire>,
         subjects: &Subjects,
         (options, leader): (&FleetOptions, String),
-        seats: impl Iterator<Item = (Arc<Member>, Vec<u32>, u32)>,
+        seats: Vec<Seat>,
         (job, shape): (&Job<'_>, Shape),
         orders: Vec<(String, Vec<u8>)>,
     ) -> Result<(Self, Receiver<Box<Interval>>), TargetError> {
-        let seats: Vec<Seat> =
-            seats.map(|(member, numbers, weight)| Seat { member, numbers, weight }).collect();
         let (full, filled) = channel();
         let ear = Ear::new(seats, shape.clone(), Arc::clone(&job.clock));
         let hearing = ear.listen(&wire, subjects, &job.run_id, full)?;

@@ -10,6 +10,7 @@ use dyno_engine::{Cancel, Clock, MonotonicClock, TargetError};
 use crate::clocks::{ask_clocks, note_clock};
 use crate::coding::{read, written};
 use crate::crew::Distant;
+use crate::ear::Seat;
 use crate::error::FleetError;
 use crate::limits::{HOSTS_MAX, MESSAGE_BYTES_MAX};
 use crate::member::Member;
@@ -184,26 +185,31 @@ impl NatsFleet {
     }
 
     /// Who leads which sessions of a run, and by which weights.
-    fn shared_out(&self, job: &Job<'_>) -> Result<(Vec<Arc<Member>>, Vec<u32>, Vec<Vec<u32>>), FleetError> {
+    fn shared_out(&self, job: &Job<'_>) -> Result<Vec<Seat>, FleetError> {
         let members = self.members();
         let weights = self.weights(&members);
         let all = shares(job.plan, &weights);
-        let Some(idle) = all.iter().position(Vec::is_empty) else { return Ok((members, weights, all)) };
-        if self.options.fewer_for_few {
-            let (ranks, all) = busy(job.plan, &weights);
-            let pick = ranks.iter().map(|&rank| (Arc::clone(&members[rank]), weights[rank]));
-            let (members, weights) = pick.unzip();
-            return Ok((members, weights, all));
-        }
-        Err(FleetError::Usage {
-            problem: format!(
-                "the sessions ({}) are too few for {} hosts: {} would have none",
-                job.plan.sessions(),
-                members.len(),
-                members[idle].name
-            ),
-            hint: "fewer --hosts, or more sessions (run.sessions_per_schema, data.schemas)".to_owned(),
-        })
+        let (ranks, all) = match all.iter().position(Vec::is_empty) {
+            None => ((0..members.len()).collect(), all),
+            Some(_) if self.options.fewer_for_few => busy(job.plan, &weights),
+            Some(idle) => {
+                return Err(FleetError::Usage {
+                    problem: format!(
+                        "the sessions ({}) are too few for {} hosts: {} would have none",
+                        job.plan.sessions(),
+                        members.len(),
+                        members[idle].name
+                    ),
+                    hint: "fewer --hosts, or more sessions (run.sessions_per_schema, data.schemas)"
+                        .to_owned(),
+                });
+            }
+        };
+        let seat = |(rank, numbers): (usize, _)| {
+            let member = Arc::clone(&members[rank]);
+            Seat { member, numbers, weight: weights[rank] }
+        };
+        Ok(ranks.into_iter().zip(all).map(seat).collect())
     }
 
     fn weights(&self, members: &[Arc<Member>]) -> Vec<u32> {
@@ -228,10 +234,11 @@ impl Muster for NatsFleet {
     fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError> {
         refuse_unfit(job)?;
         self.fill(&job.cancel, &|_| ())?;
-        let (members, weights, shares) = self.shared_out(job)?;
-        let orders = (0..).zip(&members).map(|(rank, member)| {
+        let seats = self.shared_out(job)?;
+        let weights: Vec<u32> = seats.iter().map(|seat| seat.weight).collect();
+        let orders = (0..).zip(&seats).map(|(rank, seat)| {
             let order = order(job, weights.clone(), rank);
-            (member.subject.clone(), written(&Ask::Lead(Box::new(order))))
+            (seat.member.subject.clone(), written(&Ask::Lead(Box::new(order))))
         });
         let orders: Vec<_> = orders.collect();
         if let Some((_, bytes)) = orders.iter().find(|(_, bytes)| bytes.len() > MESSAGE_BYTES_MAX) {
@@ -244,11 +251,7 @@ impl Muster for NatsFleet {
             Arc::clone(&self.wire),
             &self.subjects,
             (&self.options, self.leader.id.clone()),
-            members
-                .into_iter()
-                .zip(shares)
-                .zip(weights)
-                .map(|((member, numbers), weight)| (member, numbers, weight)),
+            seats,
             (job, Shape::of(job)),
             orders,
         )?;
