@@ -1,88 +1,37 @@
 //! The agent of a driver host: it waits for leaders, is one leader's at a time, and leads the sessions of one run at a time.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use dyno_engine::{Cancel, Clock, MonotonicClock};
+use dyno_engine::{Clock, MonotonicClock};
 
+use crate::agent_event::{AgentEvent, Tell};
+use crate::agent_options::AgentOptions;
+use crate::coding::{read, written, written_with};
 use crate::drive::{Board, Drive, Given};
 use crate::error::FleetError;
 use crate::kept::{KEPT_MAX, Kept};
-use crate::messages::{
-    Answer, Ask, Call, HOSTS_MAX, Hello, Leader, Order, PROTOCOL, SESSIONS_MAX, Step, Subjects, plain, read,
-    written, written_with,
-};
+use crate::leader_heard::LeaderHeard;
+use crate::limits::PROTOCOL;
+use crate::messages::{Answer, Ask, Call, Hello, Leader, Order, Step};
 use crate::opener::Opener;
-use crate::wire::{Access, Came, Wire};
+use crate::order_check::check;
+use crate::subjects::{Subjects, plain};
+use crate::wire::{Came, Wire};
 
 /// How often an agent looks whether its leader is still there, or it is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// For how long a leader may ask an agent to go on alone.
 const SILENCE_MAX_MS: u64 = 600_000;
 
-/// How an agent is started.
-#[derive(Debug)]
-pub struct AgentOptions {
-    /// The meeting point.
-    pub access: Access,
-    /// The name under which leaders find it.
-    pub group: String,
-    /// What it is called in records.
-    pub name: String,
-    /// Its place among the agents, where its placement gives it one.
-    pub place: Option<u32>,
-    /// Where it keeps what it measured until somebody has it.
-    pub keep: PathBuf,
-    /// The version of this program.
-    pub version: String,
-    /// Asks it to end.
-    pub cancel: Cancel,
-}
-
-/// What an agent does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AgentEvent {
-    /// It waits for leaders; so many runs are kept.
-    Waits(usize),
-    /// Somebody has reserved it.
-    Reserved(String),
-    /// Nobody has it any more.
-    Free,
-    /// Nothing was heard of its leader.
-    Alone(String),
-    /// It leads so many of so many sessions of a run.
-    Leads(String, usize, u32),
-    /// It cannot, and why.
-    CannotLead(String, String),
-    /// Its leader has what it measured.
-    HandedIn(String),
-    /// Nobody has what it measured: it is on its disk.
-    Keeps(String),
-    /// What it measured cannot be kept.
-    NotKept(String, String),
-    /// It refuses what it was asked.
-    Refused(String),
-}
-
-/// Hears what an agent does.
-pub(crate) type Tell<'a> = dyn Fn(&AgentEvent) + Sync + 'a;
-
 /// Whoever has reserved the agent.
 #[derive(Debug, Clone)]
 struct Reserved {
     leader: Leader,
     silence: Duration,
-}
-
-/// What the thread that hears and the one that acts share.
-struct Heard {
-    /// The leader's number, and when it was last heard.
-    leader: Mutex<Option<String>>,
-    at_ns: AtomicU64,
 }
 
 /// A run under way.
@@ -104,7 +53,7 @@ pub fn serve(options: &AgentOptions, opener: &dyn Opener, tell: &Tell<'_>) -> Re
     let wire = Arc::new(Wire::reach(&options.access)?);
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
     let id = format!("{}-{:x}", std::process::id(), crate::random());
-    let heard = Arc::new(Heard { leader: Mutex::default(), at_ns: AtomicU64::new(0) });
+    let heard = Arc::<LeaderHeard>::default();
     let (give, asks) = channel();
     let _all = {
         let give = give.clone();
@@ -146,20 +95,6 @@ pub fn serve(options: &AgentOptions, opener: &dyn Opener, tell: &Tell<'_>) -> Re
     Ok(())
 }
 
-impl Heard {
-    fn note(&self, leader: &str, at_ns: u64) {
-        let own = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
-        if own.as_deref() == Some(leader) {
-            self.at_ns.fetch_max(at_ns, Ordering::AcqRel);
-        }
-    }
-
-    fn follow(&self, leader: Option<&Leader>, at_ns: u64) {
-        *self.leader.lock().unwrap_or_else(PoisonError::into_inner) = leader.map(|leader| leader.id.clone());
-        self.at_ns.store(at_ns, Ordering::Release);
-    }
-}
-
 struct Agent<'scope, 'env> {
     options: &'env AgentOptions,
     opener: &'env dyn Opener,
@@ -169,7 +104,7 @@ struct Agent<'scope, 'env> {
     kept: Kept,
     clock: Arc<dyn Clock>,
     id: String,
-    heard: Arc<Heard>,
+    heard: Arc<LeaderHeard>,
     reserved: Option<Reserved>,
     running: Option<Running<'scope>>,
     scope: &'scope Scope<'scope, 'env>,
@@ -199,7 +134,7 @@ impl Agent<'_, '_> {
             self.running = None;
         }
         let Some(reserved) = &self.reserved else { return };
-        let silent_ns = self.clock.now_ns().saturating_sub(self.heard.at_ns.load(Ordering::Acquire));
+        let silent_ns = self.clock.now_ns().saturating_sub(self.heard.at_ns());
         if silent_ns < reserved.silence.as_nanos() as u64 {
             return;
         }
@@ -361,26 +296,4 @@ impl Agent<'_, '_> {
             self.answer(came, &Answer::Refused(format!("it does not lead run {}", plain(run_id))));
         }
     }
-}
-
-/// Whether an order can be one, whoever it came from.
-pub(crate) fn check(order: &Order) -> Result<(), String> {
-    let Order { plan, targets, weights, rank, run_id, .. } = order;
-    let sessions = plan.sides().fold(0u64, |sum, side| sum + u64::from(side.sessions));
-    let problem = if !crate::messages::is_name(run_id) {
-        "its name is none of a run"
-    } else if sessions == 0 || sessions > u64::from(SESSIONS_MAX) {
-        "it has no sessions, or too many"
-    } else if weights.is_empty() || weights.len() > HOSTS_MAX || weights.contains(&0) {
-        "its weights are none of hosts"
-    } else if *rank as usize >= weights.len() {
-        "its rank is none of its hosts"
-    } else if targets.is_empty() || targets.len() != plan.target.all().len() || targets.len() > 64 {
-        "its targets are not those of its plan"
-    } else if plan.run.time.is_none() && plan.run.ops_per_session.is_none() {
-        "its window has no end"
-    } else {
-        return Ok(());
-    };
-    Err(format!("this is no part of a run: {problem}"))
 }

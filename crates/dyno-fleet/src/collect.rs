@@ -8,14 +8,14 @@ use dyno_drive::{Results, Shape};
 use dyno_plan::Plan;
 use dyno_record::{Fleet, FleetHost};
 
+use crate::coding::{read, read_with, written};
 use crate::error::FleetError;
 use crate::hand_in;
 use crate::kept::Kept;
-use crate::messages::{
-    Answer, Ask, Call, HANDED_BYTES_MAX, HOSTS_MAX, Hello, KeptRun, Known, Leader, Order, PIECE_BYTES,
-    PROTOCOL, Subjects, is_name, plain, read, read_with, written,
-};
+use crate::limits::{HANDED_BYTES_MAX, HOSTS_MAX, PIECE_BYTES, PROTOCOL};
+use crate::messages::{Answer, Ask, Call, Hello, KeptRun, Known, Leader, Order};
 use crate::share::shares;
+use crate::subjects::{Subjects, is_name, plain};
 use crate::wire::{Access, Wire};
 
 /// How long agents may take to say that they are there.
@@ -258,6 +258,6 @@ fn pieces(wire: &Wire, subject: &str, run: &KeptRun) -> Result<Vec<u8>, String> 
 fn taken(bytes: &[u8]) -> Result<(Order, Vec<u8>), String> {
     let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("no order stands before it")?;
     let order: Order = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
-    crate::agent::check(&order)?;
+    crate::order_check::check(&order)?;
     Ok((order, bytes[end + 1..].to_vec()))
 }

@@ -1,7 +1,6 @@
 //! An agent's part of one run, on a thread of its own: steps are taken from the leader, standings are told, and what was measured is
 //! kept on disk and handed in.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -9,14 +8,16 @@ use std::time::{Duration, Instant};
 
 use dyno_drive::{Job, Part, Standing};
 use dyno_engine::{Cancel, Clock};
-use dyno_host::{HostDelta, HostObserver, HostSnapshot};
 
-use crate::agent::{AgentEvent, Tell};
+use crate::agent_event::{AgentEvent, Tell};
+use crate::coding::written;
 use crate::hand_in;
+use crate::host_watch::Watch;
 use crate::kept::Kept;
-use crate::messages::{Answer, HandedIn, Order, Report, Step, Subjects, UseOfHost, plain, written};
+use crate::messages::{Answer, HandedIn, Order, Report, Step, UseOfHost};
 use crate::opener::{Opened, Opener};
 use crate::share::shares;
+use crate::subjects::{Subjects, plain};
 use crate::upload::Uploader;
 use crate::wire::Wire;
 
@@ -84,7 +85,7 @@ impl Drive<'_> {
             Err(error) => return self.refuse(&format!("no thread could be started: {error}"), steps),
         };
         let mut part = Part::start(&job, numbers);
-        let mut watch = Watch::new(&job);
+        let mut watch = Watch::new();
         let drain = self.lead(&mut part, steps, &uploader, &mut watch);
         let alone = drain.is_none();
         let drain = drain.unwrap_or(plan.run.drain.0);
@@ -278,54 +279,5 @@ impl Drive<'_> {
         let number = self.board.reports.fetch_add(1, Ordering::AcqRel) + 1;
         let report = Report { rank: self.order.rank, number, reached, standing: standing.clone() };
         self.wire.publish(&self.subjects.reports(&self.order.run_id), written(&report));
-    }
-}
-
-/// What of this host is used in the window.
-struct Watch {
-    observer: HostObserver,
-    begins_ns: Option<u64>,
-    begin: Option<(u64, HostSnapshot)>,
-    end: Option<(u64, HostSnapshot)>,
-    queue: crate::queue::SendQueue,
-}
-
-impl Watch {
-    fn new(job: &Job<'_>) -> Self {
-        let paths: Vec<(&str, PathBuf)> = Vec::new();
-        let _ = job;
-        let paths: Vec<_> = paths.iter().map(|(name, path)| (*name, path.as_path())).collect();
-        let observer = HostObserver::new(&paths);
-        Self { observer, begins_ns: None, begin: None, end: None, queue: crate::queue::SendQueue::default() }
-    }
-
-    /// Looks at the machine where it is time for that.
-    fn look(&mut self, now_ns: u64, closed_ns: Option<u64>) {
-        let Some(begins_ns) = self.begins_ns.filter(|begins_ns| now_ns >= *begins_ns) else { return };
-        if self.begin.is_none() {
-            self.begin = Some((now_ns, self.observer.snapshot()));
-        }
-        if closed_ns.is_some() {
-            if self.end.is_none() {
-                self.end = Some((now_ns, self.observer.snapshot()));
-            }
-            return;
-        }
-        self.queue.look(now_ns - begins_ns);
-    }
-
-    fn used(self) -> UseOfHost {
-        let (Some((begin_ns, begin)), Some((end_ns, end))) = (self.begin, self.end) else {
-            return UseOfHost::default();
-        };
-        let delta = HostDelta::between(&begin, &end, end_ns.saturating_sub(begin_ns) as f64 / 1e9);
-        UseOfHost {
-            cpu_busy_pct: delta.cpu.as_ref().map(|cpu| cpu.busy_pct),
-            client_cpus: delta
-                .process
-                .as_ref()
-                .map(|cpu| (cpu.user_s + cpu.system_s) / delta.seconds.max(1e-9)),
-            send_queue_bytes_max: self.queue.most(),
-        }
     }
 }

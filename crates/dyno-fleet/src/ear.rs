@@ -8,12 +8,12 @@ use dyno_drive::{Interval, Shape, Standing};
 use dyno_engine::Clock;
 use sha2::{Digest, Sha256};
 
+use crate::coding::{read, read_with, written};
 use crate::error::FleetError;
+use crate::limits::{HANDED_BYTES_MAX, PIECE_BYTES, SESSION_BYTES_MAX};
 use crate::member::Member;
-use crate::messages::{
-    HANDED_BYTES_MAX, PIECE_BYTES, Receipt, Report, SESSION_BYTES_MAX, Subjects, Upload, plain, read,
-    read_with, written,
-};
+use crate::messages::{Receipt, Report, Upload};
+use crate::subjects::{Subjects, plain};
 use crate::wire::{Came, Hearing, Wire};
 
 /// One host of a run.

@@ -7,55 +7,25 @@ use std::time::{Duration, Instant};
 use dyno_drive::{Job, Muster, Mustered, Shape};
 use dyno_engine::{Cancel, Clock, MonotonicClock, TargetError};
 
-use crate::clock::Exchange;
+use crate::clocks::{ask_clocks, note_clock};
+use crate::coding::{read, written};
 use crate::crew::Distant;
+use crate::ear::Seat;
 use crate::error::FleetError;
+use crate::limits::{HOSTS_MAX, MESSAGE_BYTES_MAX};
 use crate::member::Member;
-use crate::messages::{
-    Answer, Ask, Call, HOSTS_MAX, Hello, Known, Leader, MESSAGE_BYTES_MAX, Order, PROTOCOL, SESSIONS_MAX,
-    Subjects, is_name, plain, read, written,
-};
-use crate::share::{Weights, shares};
-use crate::wire::{Access, Wire};
+use crate::messages::{Answer, Ask, Hello, Leader};
+use crate::options::FleetOptions;
+use crate::orders::{order, refuse_unfit};
+use crate::roll_call::{self, Gathering, too_few};
+use crate::share::{Weights, busy, shares};
+use crate::subjects::Subjects;
+use crate::wire::Wire;
 
-/// How long agents may take to say that they are there, before they are called again.
-const CALL_FOR: Duration = Duration::from_millis(400);
 /// Exchanges by which a clock is known before it is used.
 const EXCHANGES: u32 = 24;
 /// How long an agent may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-
-/// How the hosts of a command are got together.
-#[derive(Debug, Clone)]
-pub struct FleetOptions {
-    /// The meeting point.
-    pub access: Access,
-    /// The name under which they meet.
-    pub group: String,
-    /// How many hosts there are to be.
-    pub hosts: usize,
-    /// How sessions are shared out.
-    pub weights: Weights,
-    /// For how long agents and leader go on without hearing of each other.
-    pub silence: Duration,
-    /// How long to wait for agents that are not there.
-    pub wait: Duration,
-    /// Whether a run goes on without a host that is lost.
-    pub allow_short: bool,
-    /// The version of this program.
-    pub version: String,
-}
-
-/// Who is there so far.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gathering {
-    /// Free agents of this version.
-    pub there: usize,
-    /// How many there are to be.
-    pub of: usize,
-    /// Who has reserved others, in words.
-    pub busy: Vec<String>,
-}
 
 /// The agents of a group, reserved for this process.
 pub struct NatsFleet {
@@ -122,7 +92,8 @@ impl NatsFleet {
         let until = Instant::now() + self.options.wait;
         let mut told = None;
         while members.len() < self.options.hosts {
-            let (free, gathering) = self.look_around(&members)?;
+            let (free, gathering) =
+                roll_call::call(&self.wire, &self.subjects, &self.options, &self.leader, &members)?;
             if told.as_ref() != Some(&gathering) {
                 tell(&gathering);
                 told = Some(gathering.clone());
@@ -140,7 +111,7 @@ impl NatsFleet {
             }
             if Instant::now() >= until {
                 self.let_go(&members);
-                return Err(self.too_few(&gathering));
+                return Err(too_few(&self.options, &gathering));
             }
         }
         // Where nobody gave them a place, the order of names is as good as any, and the same in each run.
@@ -150,47 +121,6 @@ impl NatsFleet {
         });
         *self.members.lock().unwrap_or_else(PoisonError::into_inner) = members;
         Ok(())
-    }
-
-    /// Free agents beside those that are reserved.
-    fn look_around(&self, have: &[Arc<Member>]) -> Result<(Vec<Hello>, Gathering), FleetError> {
-        let call =
-            Call { protocol: PROTOCOL, version: self.options.version.clone(), leader: self.leader.clone() };
-        let answers = self.wire.ask_all(&self.subjects.all(), written(&call), CALL_FOR);
-        let mut gathering = Gathering { there: have.len(), of: self.options.hosts, busy: Vec::new() };
-        let mut free: Vec<Hello> = Vec::new();
-        for bytes in answers.into_iter().take(HOSTS_MAX) {
-            let Ok(hello) = read::<Hello>(&bytes) else { continue };
-            if !is_name(&hello.id) || have.iter().any(|member| member.id == hello.id) {
-                continue;
-            }
-            let hello = Hello { name: plain(&hello.name), ..hello };
-            if (hello.protocol, hello.version.as_str()) != (PROTOCOL, self.options.version.as_str()) {
-                return Err(FleetError::Agents {
-                    problem: format!(
-                        "the agent {} in group {} is of dyno {} (messages {}), and this is dyno {} (messages {PROTOCOL})",
-                        hello.name,
-                        self.options.group,
-                        plain(&hello.version),
-                        hello.protocol,
-                        self.options.version
-                    ),
-                    hint:
-                        "install the same version on all hosts; figures of different ones are not one run's"
-                            .to_owned(),
-                });
-            }
-            match &hello.busy {
-                Some(leader) if leader.id != self.leader.id => {
-                    gathering.busy.push(format!("{} by {}", hello.name, plain(&leader.words)));
-                }
-                _ => free.push(hello),
-            }
-        }
-        gathering.there += free.len();
-        gathering.busy.sort();
-        free.sort_by(|a, b| a.place.cmp(&b.place).then_with(|| a.name.cmp(&b.name)));
-        Ok((free, gathering))
     }
 
     /// Reserves these agents, all of them or none: two leaders that each had half would wait for ever.
@@ -254,23 +184,32 @@ impl NatsFleet {
         );
     }
 
-    fn too_few(&self, gathering: &Gathering) -> FleetError {
-        let Gathering { there, of, busy } = gathering;
-        let group = &self.options.group;
-        let waited = self.options.wait.as_secs();
-        let (problem, hint) = match busy.first() {
-            Some(first) => (
-                format!(
-                    "{there} of {of} agents of group {group} are free after {waited} s; reserved: {first}"
-                ),
-                "wait for that command to end, or give these agents a --group of their own".to_owned(),
-            ),
-            None => (
-                format!("{there} of {of} agents of group {group} were there after {waited} s"),
-                format!("start `dyno agent --nats … --group {group}` on each driver host"),
-            ),
+    /// Who leads which sessions of a run, and by which weights.
+    fn shared_out(&self, job: &Job<'_>) -> Result<Vec<Seat>, FleetError> {
+        let members = self.members();
+        let weights = self.weights(&members);
+        let all = shares(job.plan, &weights);
+        let (ranks, all) = match all.iter().position(Vec::is_empty) {
+            None => ((0..members.len()).collect(), all),
+            Some(_) if self.options.fewer_for_few => busy(job.plan, &weights),
+            Some(idle) => {
+                return Err(FleetError::Usage {
+                    problem: format!(
+                        "the sessions ({}) are too few for {} hosts: {} would have none",
+                        job.plan.sessions(),
+                        members.len(),
+                        members[idle].name
+                    ),
+                    hint: "fewer --hosts, or more sessions (run.sessions_per_schema, data.schemas)"
+                        .to_owned(),
+                });
+            }
         };
-        FleetError::Agents { problem, hint }
+        let seat = |(rank, numbers): (usize, _)| {
+            let member = Arc::clone(&members[rank]);
+            Seat { member, numbers, weight: weights[rank] }
+        };
+        Ok(ranks.into_iter().zip(all).map(seat).collect())
     }
 
     fn weights(&self, members: &[Arc<Member>]) -> Vec<u32> {
@@ -295,24 +234,11 @@ impl Muster for NatsFleet {
     fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError> {
         refuse_unfit(job)?;
         self.fill(&job.cancel, &|_| ())?;
-        let members = self.members();
-        let weights = self.weights(&members);
-        let shares = shares(job.plan, &weights);
-        if let Some(idle) = shares.iter().position(Vec::is_empty) {
-            return Err(FleetError::Usage {
-                problem: format!(
-                    "{} sessions on {} hosts leave {} without any",
-                    job.plan.sessions(),
-                    members.len(),
-                    members[idle].name
-                ),
-                hint: "fewer --hosts, or more sessions (run.sessions_per_schema, data.schemas)".to_owned(),
-            }
-            .into());
-        }
-        let orders = (0..).zip(&members).map(|(rank, member)| {
+        let seats = self.shared_out(job)?;
+        let weights: Vec<u32> = seats.iter().map(|seat| seat.weight).collect();
+        let orders = (0..).zip(&seats).map(|(rank, seat)| {
             let order = order(job, weights.clone(), rank);
-            (member.subject.clone(), written(&Ask::Lead(Box::new(order))))
+            (seat.member.subject.clone(), written(&Ask::Lead(Box::new(order))))
         });
         let orders: Vec<_> = orders.collect();
         if let Some((_, bytes)) = orders.iter().find(|(_, bytes)| bytes.len() > MESSAGE_BYTES_MAX) {
@@ -325,11 +251,7 @@ impl Muster for NatsFleet {
             Arc::clone(&self.wire),
             &self.subjects,
             (&self.options, self.leader.id.clone()),
-            members
-                .into_iter()
-                .zip(shares)
-                .zip(weights)
-                .map(|((member, numbers), weight)| (member, numbers, weight)),
+            seats,
             (job, Shape::of(job)),
             orders,
         )?;
@@ -341,79 +263,6 @@ impl Drop for NatsFleet {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Release);
         self.let_go(&self.members());
-    }
-}
-
-fn order(job: &Job<'_>, weights: Vec<u32>, rank: u32) -> Order {
-    let known = job.targets.iter().map(|aim| Known {
-        identity: aim.identity.clone(),
-        spec: aim.spec.clone(),
-        reads_only: aim.reads_only.clone(),
-    });
-    Order {
-        run_id: job.run_id.clone(),
-        started_at: job.started_at.clone(),
-        run_stamp: job.run_stamp,
-        plan: job.plan.clone(),
-        targets: known.collect(),
-        workloads: job.owns.iter().map(|own| own.facts().version()).collect(),
-        weights,
-        rank,
-    }
-}
-
-/// Refuses what cannot be done from several hosts.
-fn refuse_unfit(job: &Job<'_>) -> Result<(), TargetError> {
-    let refused = |why: String, hint: &str| Err(TargetError::unsupported(why).hint(hint.to_owned()));
-    if let Some(aim) = job.targets.iter().find(|aim| aim.target.capabilities().ephemeral) {
-        let why =
-            format!("{} is in the memory of one process, and no other host reaches it", aim.target.url());
-        return refused(why, "a database in a file or on a server");
-    }
-    if let Some(aim) = job.targets.iter().find(|aim| aim.identity.counting.in_process) {
-        let why = format!(
-            "{} counts in the process that uses it, so its counters tell nothing of what other hosts do",
-            aim.target.url()
-        );
-        return refused(why, "a database with a server");
-    }
-    if job.owns.iter().any(|own| own.bulk().is_some()) {
-        let why = "a load takes the parts of a table as they come, and only one host knows which are left";
-        return refused(why.to_owned(), "leave --hosts out for it");
-    }
-    if job.targets.iter().any(|aim| aim.book.is_some()) {
-        return refused("what is to be proved is noted on one host".to_owned(), "leave --hosts out");
-    }
-    if job.plan.sessions() > SESSIONS_MAX || job.targets.len() > 64 {
-        return refused(
-            format!("{} sessions or {} targets are too many", job.plan.sessions(), job.targets.len()),
-            "",
-        );
-    }
-    Ok(())
-}
-
-/// Asks these so many times for their clocks, all at the same time.
-pub(crate) fn ask_clocks<'m>(
-    wire: &Wire,
-    clock: &Arc<dyn Clock>,
-    leader: &str,
-    members: impl Iterator<Item = &'m Member> + Clone,
-    times: u32,
-) {
-    let ask = written(&Ask::Clock(leader.to_owned()));
-    let questions = members.clone().map(|member| (member.subject.clone(), ask.clone())).collect();
-    let all = wire.ask_often(clock, questions, times, Duration::from_secs(2));
-    for (member, answers) in members.zip(all) {
-        for (asked_ns, answered_ns, bytes) in answers {
-            note_clock(member, asked_ns, answered_ns, &bytes);
-        }
-    }
-}
-
-fn note_clock(member: &Member, asked_ns: u64, answered_ns: u64, bytes: &[u8]) {
-    if let Ok(Answer::Clock { heard_ns, said_ns }) = read(bytes) {
-        member.note(Exchange { asked_ns, heard_ns, said_ns, answered_ns });
     }
 }
 

@@ -7,7 +7,8 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-use crate::messages::{HANDED_BYTES_MAX, HandedIn, SESSION_BYTES_MAX};
+use crate::limits::{HANDED_BYTES_MAX, SESSION_BYTES_MAX};
+use crate::messages::HandedIn;
 
 /// As packed bytes.
 ///

@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::FleetError;
-use crate::messages::{HOSTS_MAX, KeptRun, Order, PIECE_BYTES, is_name};
+use crate::limits::{HOSTS_MAX, PIECE_BYTES};
+use crate::messages::{KeptRun, Order};
+use crate::subjects::is_name;
 
 /// Runs that are kept at most: more say that nobody collects.
 pub(crate) const KEPT_MAX: usize = 200;

@@ -6,8 +6,13 @@
 //!
 //! Nothing of this is on the threads of sessions: the client of NATS has threads of its own ([`Wire`]).
 
+mod account;
 mod agent;
+mod agent_event;
+mod agent_options;
 mod clock;
+mod clocks;
+mod coding;
 mod collect;
 mod crew;
 mod drive;
@@ -15,24 +20,39 @@ mod ear;
 mod error;
 mod gather;
 mod hand_in;
+mod host_watch;
 mod kept;
+mod leader_heard;
+mod limits;
 mod member;
 mod messages;
 mod opener;
+mod options;
+mod order_check;
+mod orders;
+mod party;
 mod queue;
+mod reach;
+mod roll_call;
 mod share;
 #[cfg(test)]
 mod simulated;
+mod subjects;
 mod upload;
 mod wire;
 
-pub use agent::{AgentEvent, AgentOptions, serve};
+pub use agent::serve;
+pub use agent_event::AgentEvent;
+pub use agent_options::AgentOptions;
 pub use clock::{ClockMap, Exchange};
 pub use collect::{CollectedRun, Collector};
 pub use error::FleetError;
-pub use gather::{FleetOptions, Gathering, NatsFleet};
-pub use messages::{Known, PROTOCOL};
+pub use gather::NatsFleet;
+pub use limits::PROTOCOL;
+pub use messages::Known;
 pub use opener::{Opened, Opener};
+pub use options::FleetOptions;
+pub use roll_call::Gathering;
 pub use share::{Weights, shares};
 pub use wire::{Access, Wire};
 

@@ -1,28 +1,10 @@
-//! What leader and agents say to each other: JSON with a version, and limits on all of it, for a message may come from anybody who can
-//! reach the meeting point.
+//! What leader and agents say to each other.
 
 use dyno_drive::{Interval, Standing};
 use dyno_engine::target::Stuck;
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Host, Identity};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-/// The version of these messages. Whoever speaks another one is refused.
-pub const PROTOCOL: u32 = 1;
-/// A message's bytes at most; a NATS server takes a megabyte where nobody changed that.
-pub(crate) const MESSAGE_BYTES_MAX: usize = 900 * 1024;
-/// Bytes of one piece of what is handed in.
-pub(crate) const PIECE_BYTES: usize = 256 * 1024;
-/// Bytes that an agent may hand in, beside those for each of its sessions, as they travel.
-pub(crate) const HANDED_BYTES_MAX: usize = 32 << 20;
-/// The same for each session, unpacked.
-pub(crate) const SESSION_BYTES_MAX: usize = 64 << 10;
-/// Hosts of a run at most, and sessions.
-pub(crate) const HOSTS_MAX: usize = 4_096;
-pub(crate) const SESSIONS_MAX: u32 = 4_000_000;
-/// Characters of a name at most.
-pub(crate) const NAME_MAX: usize = 80;
 
 /// Who leads, for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,115 +193,5 @@ pub(crate) struct UseOfHost {
 impl HandedIn {
     pub(crate) fn stuck(&self) -> Vec<Stuck> {
         self.stuck.iter().map(|(words, full)| Stuck { words: words.clone(), full: *full }).collect()
-    }
-}
-
-/// As bytes.
-pub(crate) fn written(message: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(message).expect("messages have names as keys and no maps of other things")
-}
-
-/// As bytes, with more bytes behind it.
-pub(crate) fn written_with(message: &impl Serialize, rest: &[u8]) -> Vec<u8> {
-    let mut bytes = written(message);
-    // JSON on one line has no such byte.
-    bytes.push(b'\n');
-    bytes.extend_from_slice(rest);
-    bytes
-}
-
-/// A message that came, and the bytes behind it.
-///
-/// # Errors
-/// It is none, in words.
-pub(crate) fn read_with<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), String> {
-    if bytes.len() > MESSAGE_BYTES_MAX {
-        return Err(format!("a message of {} bytes, more than {MESSAGE_BYTES_MAX}", bytes.len()));
-    }
-    let end = bytes.iter().position(|&byte| byte == b'\n');
-    let (head, rest) = end.map_or((bytes, &[][..]), |end| (&bytes[..end], &bytes[end + 1..]));
-    let read =
-        serde_json::from_slice(head).map_err(|error| format!("no message of this version: {error}"))?;
-    Ok((read, rest))
-}
-
-/// A message that came.
-///
-/// # Errors
-/// It is none, in words.
-pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    read_with(bytes).map(|(message, _)| message)
-}
-
-/// The subjects of a group.
-#[derive(Debug, Clone)]
-pub(crate) struct Subjects(String);
-
-impl Subjects {
-    /// Of a group; a name that is no part of a subject is refused.
-    pub(crate) fn of(group: &str) -> Result<Self, String> {
-        is_name(group).then(|| Self(format!("dyno.{group}"))).ok_or_else(|| {
-            format!("{group:?} is no name of a group: letters, digits, - and _, {NAME_MAX} at most")
-        })
-    }
-
-    /// Where all agents hear.
-    pub(crate) fn all(&self) -> String {
-        format!("{}.all", self.0)
-    }
-
-    /// Where one agent hears.
-    pub(crate) fn agent(&self, id: &str) -> String {
-        format!("{}.agent.{id}", self.0)
-    }
-
-    /// Where the leader of a run hears what agents report.
-    pub(crate) fn reports(&self, run_id: &str) -> String {
-        format!("{}.report.{run_id}", self.0)
-    }
-
-    /// Where it takes what they hand over.
-    pub(crate) fn uploads(&self, run_id: &str) -> String {
-        format!("{}.upload.{run_id}", self.0)
-    }
-}
-
-/// Whether this can be a part of a subject.
-pub(crate) fn is_name(name: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(is_part)
-}
-
-/// What came from elsewhere as a line of text: no control characters, and not too long.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(400).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_travel_behind_a_message() {
-        let upload = Upload::Piece { rank: 3, number: 1, of: 2, sum: "ab".into() };
-        let bytes = written_with(&upload, b"\nany\n\0bytes");
-        let (read, rest) = read_with::<Upload>(&bytes).unwrap();
-        assert!(matches!(read, Upload::Piece { rank: 3, number: 1, of: 2, .. }));
-        assert_eq!(rest, b"\nany\n\0bytes");
-    }
-
-    #[test]
-    fn what_is_too_long_or_no_message_is_refused_in_words() {
-        assert!(read::<Ask>(&vec![b'x'; MESSAGE_BYTES_MAX + 1]).unwrap_err().contains("bytes"));
-        assert!(read::<Ask>(b"{\"Fly\":1}").unwrap_err().contains("version"));
-        assert!(read::<Ask>(&[b'['; 100_000]).is_err(), "depth is limited");
-    }
-
-    #[test]
-    fn a_group_is_a_name_and_no_subject_of_others() {
-        assert!(Subjects::of("oltp_1").is_ok());
-        for wrong in ["", "a.b", "a>", "*", "a b", &"x".repeat(NAME_MAX + 1)] {
-            assert!(Subjects::of(wrong).is_err(), "{wrong:?}");
-        }
     }
 }

@@ -38,26 +38,27 @@ pub fn shares(plan: &Plan, weights: &[u32]) -> Vec<Vec<u32>> {
     all
 }
 
+/// Which hosts have sessions where these are too few for all, and which; those that have none lead no part.
+pub(crate) fn busy(plan: &Plan, weights: &[u32]) -> (Vec<usize>, Vec<Vec<u32>>) {
+    let mut ranks: Vec<usize> = (0..weights.len()).collect();
+    loop {
+        let own: Vec<u32> = ranks.iter().map(|&rank| weights[rank]).collect();
+        let all = shares(plan, &own);
+        // Those that are left share anew, as they will when they are told of nobody else.
+        if all.iter().all(|numbers| !numbers.is_empty()) || ranks.len() == 1 {
+            return (ranks, all);
+        }
+        ranks =
+            ranks.into_iter().zip(&all).filter(|(_, own)| !own.is_empty()).map(|(rank, _)| rank).collect();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn plan(sessions: u32) -> Plan {
-        let spec: Plan = serde_json::from_value(serde_json::json!({
-            "version": 1,
-            "target": { "url": "sqlite:a", "connect_timeout": "1s" },
-            "data": { "schemas": 1, "scale": "1000 blocks", "scan_scale": "0 blocks", "compressible": 0, "seed": 42,
-                      "load_parallel": 1 },
-            "workload": { "update_pct": 30, "scan_pct": 0, "lookup_pct": 20, "work_unit": 8, "redo": "lite",
-                          "drive": "client", "arrivals": "constant", "seed": 1 },
-            "run": { "sessions_per_schema": sessions, "warmup": "0s", "time": "1s", "drain": "500ms" },
-            "observe": { "interval": "50ms" }
-        }))
-        .unwrap();
-        spec
-    }
+    use crate::simulated::plan;
 
     proptest! {
         #[test]
@@ -73,6 +74,19 @@ mod tests {
                 let due = f64::from(sessions) * f64::from(*weight) / f64::from(total);
                 prop_assert!((share.len() as f64 - due).abs() <= 1.0, "{} {due}", share.len());
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn hosts_without_sessions_are_left_out_and_no_session_is(
+            sessions in 1u32..12, weights in prop::collection::vec(1u32..9, 1..20),
+        ) {
+            let (ranks, shares) = busy(&plan(sessions), &weights);
+            prop_assert_eq!(ranks.len(), shares.len());
+            prop_assert!(ranks.is_sorted() && shares.iter().all(|own| !own.is_empty()));
+            let all: Vec<u32> = shares.into_iter().flatten().collect();
+            prop_assert_eq!(all, (0..sessions).collect::<Vec<_>>());
         }
     }
 

@@ -12,17 +12,20 @@ use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Fleet, FleetHost};
 use sha2::{Digest, Sha256};
 
+use crate::coding::written_with;
 use crate::ear::{Ear, Seat, hex};
 use crate::hand_in;
+use crate::limits::{PIECE_BYTES, PROTOCOL};
 use crate::member::Member;
-use crate::messages::{HandedIn, Hello, PIECE_BYTES, PROTOCOL, Receipt, Upload, UseOfHost, written_with};
+use crate::messages::{HandedIn, Hello, Receipt, Upload, UseOfHost};
 
 const HOSTS: u32 = 1_000;
 const SESSIONS: u32 = 1_000;
 /// What a host's clock is ahead of that of the one before it, ns.
 const AHEAD_NS: u64 = 1_000;
 
-fn plan(sessions: u32) -> Plan {
+/// A plan of so many sessions, short enough for a test.
+pub(crate) fn plan(sessions: u32) -> Plan {
     serde_json::from_value(serde_json::json!({
         "version": 1,
         "target": { "url": "sqlite:a", "connect_timeout": "1s" },

@@ -9,8 +9,10 @@ use std::time::Duration;
 use dyno_drive::Interval;
 use sha2::{Digest, Sha256};
 
+use crate::coding::{read, written, written_with};
 use crate::ear::hex;
-use crate::messages::{PIECE_BYTES, Receipt, Upload, read, written, written_with};
+use crate::limits::PIECE_BYTES;
+use crate::messages::{Receipt, Upload};
 use crate::wire::Wire;
 
 /// How long an acknowledgement may take, before the message is sent again.

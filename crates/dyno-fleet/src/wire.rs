@@ -70,6 +70,8 @@ impl Wire {
             .enable_all()
             .build()
             .map_err(|error| failed(error.to_string(), "the machine gives no thread"))?;
+        // Several crates of cryptography may be linked, and the client takes none where nobody has chosen; whoever chose first is kept.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let addresses: Vec<&str> = access.url.split(',').map(str::trim).collect();
         let options = options(access);
         let reached =
@@ -295,7 +297,12 @@ fn options(access: &Access) -> ConnectOptions {
 /// An error with its causes, on one line.
 fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |error| error.source());
-    let mut words: Vec<String> = chain.map(ToString::to_string).collect();
-    words.dedup();
+    // The client's errors often say what is behind them, too.
+    let mut words: Vec<String> = Vec::new();
+    for text in chain.map(|error| error.to_string()) {
+        if !words.iter().any(|said| said.contains(text.trim_start_matches("nats: "))) {
+            words.push(text);
+        }
+    }
     words.join(": ")
 }

@@ -18,6 +18,7 @@ mod compare_page;
 pub mod compare_table;
 pub mod conclusion;
 pub mod data;
+mod driver_hosts;
 pub mod embedded;
 pub mod export;
 pub mod facts;

@@ -41,12 +41,23 @@ impl Nats {
     /// # Panics
     /// It does not start.
     pub fn with_config(config: &str, arguments: &[&str]) -> Option<Self> {
+        Self::with_files(config, &[], arguments)
+    }
+
+    /// The same with these files, by name and text, in the server's own folder.
+    ///
+    /// # Panics
+    /// It does not start.
+    pub fn with_files(config: &str, files: &[(&str, &str)], arguments: &[&str]) -> Option<Self> {
         if program().is_none() {
             skip("the test with NATS", "nats-server is not here; run scripts/testbeds.sh");
             return None;
         }
         let folder = tempfile::Builder::new().prefix("dyno-nats-").tempdir().expect("a temporary folder");
         let mut arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).expect("the test's own folder can be written");
+        }
         if !config.is_empty() {
             let path = folder.path().join("nats.conf");
             let text = config.replace("FOLDER", &folder.path().display().to_string());

@@ -60,7 +60,7 @@ pub(crate) fn led_on_screen<T>(
     talk: &Talk,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
-    let fleet = hosts.map(|hosts| fleet::gathered(hosts, talk)).transpose()?.flatten();
+    let fleet = hosts.map(|hosts| fleet::gathered(hosts, command, talk)).transpose()?.flatten();
     led_by(&Terminal::on_screen(talk, Beside::start(common, talk)?, command), common, marks, fleet, work)
 }
 

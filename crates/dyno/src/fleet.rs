@@ -11,10 +11,11 @@ use serde::Deserialize;
 
 use crate::cli::{Hosts, Meeting};
 use crate::exit::usage;
+use crate::signals;
 use crate::talk::Talk;
 
 /// The driver hosts that the options ask for, reserved for this process; nothing where it drives alone.
-pub(crate) fn gathered(hosts: &Hosts, talk: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
+pub(crate) fn gathered(hosts: &Hosts, command: &str, talk: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
     let Some(count) = hosts.hosts else { return Ok(None) };
     let options = FleetOptions {
         access: access(&hosts.meeting)?,
@@ -24,6 +25,7 @@ pub(crate) fn gathered(hosts: &Hosts, talk: &Talk) -> anyhow::Result<Option<Arc<
         silence: hosts.heartbeat.0,
         wait: hosts.wait_hosts.0,
         allow_short: hosts.allow_short,
+        fewer_for_few: matches!(command, "sweep" | "search" | "suite"),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let tell = |Gathering { there, of, busy }: &Gathering| {
@@ -33,7 +35,10 @@ pub(crate) fn gathered(hosts: &Hosts, talk: &Talk) -> anyhow::Result<Option<Arc<
             talk.say(&format!("waiting for driver hosts: {there} of {of}{reserved}"));
         }
     };
-    let fleet = NatsFleet::gather(options, &Cancel::default(), &tell).map_err(as_error)?;
+    let cancel = Cancel::default();
+    let waiting = signals::while_waiting(&cancel)?;
+    let fleet = NatsFleet::gather(options, &cancel, &tell).map_err(as_error)?;
+    drop(waiting);
     talk.say(&format!("{count} driver hosts: {}", fleet.names().join(", ")));
     Ok(Some(Arc::new(fleet)))
 }

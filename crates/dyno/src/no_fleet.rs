@@ -8,6 +8,6 @@ use crate::cli::Hosts;
 use crate::talk::Talk;
 
 /// Nobody.
-pub(crate) fn gathered(_: &Hosts, _: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
+pub(crate) fn gathered(_: &Hosts, _: &str, _: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
     Ok(None)
 }

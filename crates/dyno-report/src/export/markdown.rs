@@ -8,6 +8,7 @@ use crate::answer::{self, answer_grid};
 use crate::audit::{audit_summary, spoken};
 use crate::by_target::targets_grid;
 use crate::conclusion::{self, title};
+use crate::driver_hosts::driver_hosts_grid;
 use crate::grid::{Cell, Grid, Head};
 use crate::load_profile;
 use crate::report::Report;
@@ -58,6 +59,9 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
     }
     if let Some(grid) = report.close.as_ref().and_then(targets_grid) {
         let _ = write!(top, "## Targets\n\n{}\n", table(&grid));
+    }
+    if let Some(grid) = report.close.as_ref().and_then(driver_hosts_grid) {
+        let _ = write!(top, "## Driver hosts\n\n{}\n", table(&grid));
     }
     for curve in &report.curves {
         let _ = writeln!(

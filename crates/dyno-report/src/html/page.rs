@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::answer::{self, tone_class};
 use crate::by_target::targets_grid;
 use crate::conclusion;
+use crate::driver_hosts::driver_hosts_grid;
 use crate::report::Report;
 use crate::reported::Overview;
 use crate::request::Request;
@@ -228,6 +229,11 @@ fn results(report: &Report<'_>) -> Markup {
                 h3 { "Targets" }
                 p class="dim" { "Each target's own figures, and their total." }
                 (grid::table(&targets, "targets"))
+            }
+            @if let Some(hosts) = report.close.as_ref().and_then(driver_hosts_grid) {
+                h3 { "Driver hosts" }
+                p class="dim" { "The hosts that did the sessions together, by rank." }
+                (grid::table(&hosts, "driver-hosts"))
             }
             @if !report.curves.is_empty() {
                 h3 { "Knee and scalability" }

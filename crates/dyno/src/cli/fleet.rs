@@ -22,6 +22,20 @@ pub(crate) struct Meeting {
     pub(crate) nats_auth: Option<PathBuf>,
 }
 
+/// The group of agents, for those who have no other groups.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Group {
+    /// The name under which they find each other there.
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "DYNO_GROUP",
+        default_value = "dyno",
+        help_heading = "Several driver hosts"
+    )]
+    pub(crate) group: String,
+}
+
 /// How many hosts drive, and how.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Hosts {
@@ -58,15 +72,8 @@ pub(crate) struct Hosts {
 pub(crate) struct Agent {
     #[command(flatten)]
     pub(crate) meeting: Meeting,
-    /// The name under which they find each other there.
-    #[arg(
-        long,
-        value_name = "NAME",
-        env = "DYNO_GROUP",
-        default_value = "dyno",
-        help_heading = "Several driver hosts"
-    )]
-    pub(crate) group: String,
+    #[command(flatten)]
+    pub(crate) under: Group,
     /// What this host is called in records [default: its name].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -86,15 +93,8 @@ pub(crate) struct Collect {
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) meeting: Meeting,
-    /// The name under which they find each other there.
-    #[arg(
-        long,
-        value_name = "NAME",
-        env = "DYNO_GROUP",
-        default_value = "dyno",
-        help_heading = "Several driver hosts"
-    )]
-    pub(crate) group: String,
+    #[command(flatten)]
+    pub(crate) under: Group,
     /// A folder that an agent kept runs in, copied from its host; several, if given several times. Then no agent is asked.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) from: Vec<PathBuf>,

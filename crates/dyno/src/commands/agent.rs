@@ -31,14 +31,14 @@ pub(super) fn run(args: &Agent, talk: &Talk) -> anyhow::Result<Exit> {
     let place = args.rank.or_else(|| PLACES.iter().find_map(|name| std::env::var(name).ok()?.parse().ok()));
     let options = AgentOptions {
         access,
-        group: args.group.clone(),
+        group: args.under.group.clone(),
         name: name.clone(),
         place,
         keep,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         cancel,
     };
-    let tell = |event: &AgentEvent| say(event, &name, &args.group, talk);
+    let tell = |event: &AgentEvent| say(event, &name, &args.under.group, talk);
     serve(&options, &Targets, &tell).map_err(fleet::as_error)?;
     Ok(Exit::Done)
 }

@@ -24,7 +24,7 @@ const LEADERLESS: &str =
 const COLLECTED: &str = "what its driver hosts measured was collected after its end: operations are counted, and held against nothing";
 
 pub(super) fn run(common: &Common, args: &Collect, talk: &Talk) -> anyhow::Result<Exit> {
-    let group = &args.group;
+    let group = &args.under.group;
     let collector = match args.from.is_empty() {
         true => Collector::of_group(&fleet::access(&args.meeting)?, group).map_err(fleet::as_error)?,
         false => Collector::of_folders(group),

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 
-use dyno_testbed::{Nats, Postgres, cannot};
+use dyno_testbed::{Nats, Postgres, cannot, certificates};
 use serde_json::{Value, json};
 
 use crate::common::{Desk, Running, assert_fits_schema, check, until};
@@ -129,11 +129,16 @@ fn two_hosts_do_one_run_and_all_of_it_is_audited() {
 fn a_sweep_is_led_from_the_same_hosts_run_after_run() {
     let Some(site) = Site::new(Nats::start(&[])) else { return };
     let _agents = [site.agent("a1"), site.agent("a2")];
-    let more = ["--set", "sweep.sessions=2,4", "--set", "run.time=1s"];
+    let more = ["--set", "sweep.sessions=1,4", "--set", "run.time=1s"];
     let (code, swept) = site.json("sweep", "2", &more);
     assert_eq!(code, 0, "{swept:#}");
-    let (_, record) = site.desk.json(&["show", "last"]);
-    assert_eq!(hosts(&record).len(), 2);
+    // One session is on one host, and the other stays reserved for the next step.
+    let mut led = ["last", "last~1"].map(|run| hosts(&site.desk.json(&["show", run]).1).len());
+    led.sort_unstable();
+    assert_eq!(led, [1, 2]);
+    let args = site.args("run", "2", "60s", &["--set", "run.sessions_per_schema=1"]);
+    let refused = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(refused.code != 0 && refused.err.contains("too few for 2 hosts"), "{refused:#?}");
 }
 
 #[test]
@@ -386,6 +391,60 @@ fn the_meeting_point_asks_for_a_token_and_nobody_sees_it() {
     let title = std::fs::read(site.desk.file("runs.sqlite3")).unwrap();
     let all = [said.out.as_bytes(), said.err.as_bytes(), agent.err.as_bytes(), &title].concat();
     assert!(!all.windows(12).any(|bytes| bytes == b"s3cr3t-t0ken"), "the token is somewhere it must not be");
+}
+
+/// A seed of an nkey that only this test knows, and its public side.
+const NKEY: [&str; 2] = [
+    "SUAA54Y5YKYHGGSEZM4VDGZNT2YWBVV63CD6UQL6VHZLZBOHDRZ234Q2EI",
+    "UDKZH4YRQPUMFLN7NP2IMBQUBFFES6BGKUAZNZW3LXSEXFPWPSZSIDNQ",
+];
+
+#[test]
+fn the_meeting_point_asks_for_a_user_an_nkey_or_a_certificate() {
+    let user = "authorization { users = [{ user: dyno, password: \"pa55-w0rd\", permissions: {
+        publish: [\"dyno.>\", \"_INBOX.>\"], subscribe: [\"dyno.>\", \"_INBOX.>\"] } }] }";
+    let Some(mut site) = Site::new(Nats::with_config(user, &[])) else { return };
+    let made = certificates::make();
+    let (own, own_key) = made.client("dyno");
+    for (name, pem) in [("ca.pem", &made.ca_cert), ("own.pem", &own), ("own.key", &own_key)] {
+        site.desk.write(name, pem);
+    }
+    led_as(&site, &site.nats.url(), "user = \"dyno\"\npassword = \"pa55-w0rd\"\n", "authorization");
+
+    let nkey = format!("authorization {{ users = [{{ nkey: {} }}] }}", NKEY[1]);
+    site.nats = Nats::with_config(&nkey, &[]).unwrap();
+    led_as(&site, &site.nats.url(), &format!("nkey = \"{}\"\n", NKEY[0]), "authorization");
+
+    let tls =
+        "tls { cert_file: \"FOLDER/server.pem\", key_file: \"FOLDER/server.key\", ca_file: \"FOLDER/ca.pem\",
+        verify: true }";
+    let files =
+        [("server.pem", &*made.server_cert), ("server.key", &*made.server_key), ("ca.pem", &*made.ca_cert)];
+    site.nats = Nats::with_files(tls, &files, &[]).unwrap();
+    let url = site.nats.url().replace("nats://127.0.0.1", "tls://localhost");
+    led_as(&site, &url, "ca = \"ca.pem\"\ncertificate = \"own.pem\"\nkey = \"own.key\"\n", "certificate");
+}
+
+/// A run is led by way of a server that lets in whoever has `auth`, and refuses whoever has not with this `word`.
+fn led_as(site: &Site, url: &str, auth: &str, word: &str) {
+    site.desk.write("auth.toml", auth);
+    let keep = site.keep("a1");
+    let agent = ["agent", "--nats", url, "--group", "t", "--name", "a1", "--keep", keep.to_str().unwrap()];
+    let mut agent = site.desk.start_with(&[], &[&agent[..], &["--nats-auth", "auth.toml"]].concat());
+    agent.until("waits in group t");
+    let mut args = site.args("run", "1", "60s", &["--set", "run.time=1s"]);
+    // The address of this server in place of the one that the site knows.
+    let nats = args.iter().position(|arg| arg == "--nats").unwrap();
+    url.clone_into(&mut args[nats + 1]);
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let refused = site.desk.dyno(&args);
+    assert_eq!(refused.code, 3, "{auth}: {refused:#?}");
+    assert!(refused.err.to_lowercase().contains(word), "{}", refused.err);
+    args.extend(["--nats-auth", "auth.toml"]);
+    let said = site.desk.dyno(&args);
+    assert_eq!(said.code, 0, "{auth}: {said:#?}");
+    agent.signal("INT");
+    assert_eq!(agent.end().code, 0);
 }
 
 #[test]

@@ -1,0 +1,52 @@
+//! What of a driver host is used while its part of a run is in the window.
+
+use dyno_host::{HostDelta, HostObserver, HostSnapshot};
+
+use crate::messages::UseOfHost;
+
+/// What of this host is used in the window.
+pub(crate) struct Watch {
+    observer: HostObserver,
+    /// When the window begins, once that is announced.
+    pub(crate) begins_ns: Option<u64>,
+    begin: Option<(u64, HostSnapshot)>,
+    end: Option<(u64, HostSnapshot)>,
+    queue: crate::queue::SendQueue,
+}
+
+impl Watch {
+    pub(crate) fn new() -> Self {
+        let observer = HostObserver::new(&[]);
+        Self { observer, begins_ns: None, begin: None, end: None, queue: crate::queue::SendQueue::default() }
+    }
+
+    /// Looks at the machine where it is time for that.
+    pub(crate) fn look(&mut self, now_ns: u64, closed_ns: Option<u64>) {
+        let Some(begins_ns) = self.begins_ns.filter(|begins_ns| now_ns >= *begins_ns) else { return };
+        if self.begin.is_none() {
+            self.begin = Some((now_ns, self.observer.snapshot()));
+        }
+        if closed_ns.is_some() {
+            if self.end.is_none() {
+                self.end = Some((now_ns, self.observer.snapshot()));
+            }
+            return;
+        }
+        self.queue.look(now_ns - begins_ns);
+    }
+
+    pub(crate) fn used(self) -> UseOfHost {
+        let (Some((begin_ns, begin)), Some((end_ns, end))) = (self.begin, self.end) else {
+            return UseOfHost::default();
+        };
+        let delta = HostDelta::between(&begin, &end, end_ns.saturating_sub(begin_ns) as f64 / 1e9);
+        UseOfHost {
+            cpu_busy_pct: delta.cpu.as_ref().map(|cpu| cpu.busy_pct),
+            client_cpus: delta
+                .process
+                .as_ref()
+                .map(|cpu| (cpu.user_s + cpu.system_s) / delta.seconds.max(1e-9)),
+            send_queue_bytes_max: self.queue.most(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The driver hosts of a run that several did: a row for each.
+
+use dyno_analyze::number::{ABSENT, count, percent, time_us};
+use dyno_record::{Fleet, FleetHost, RunRecord};
+
+use crate::grid::{Cell, Grid, Head};
+use crate::text::clean;
+
+/// Rows at most: a run may have thousands of hosts, and the record holds all of them.
+const ROWS_MAX: usize = 256;
+
+/// A row for each driver host; nothing where the run was driven by the process that led it.
+pub(crate) fn driver_hosts_grid(record: &RunRecord) -> Option<Grid> {
+    let fleet = record.fleet.as_ref()?;
+    let mut grid = Grid::new(vec![
+        Head::text("driver host"),
+        Head::figures("sessions", ""),
+        Head::figures("operations", "").explained("of its sessions, in the window"),
+        Head::figures("share", "%").explained("of the operations of all hosts"),
+        Head::figures("clock known to", "")
+            .explained("the most by which a moment of this host may be wrong on the leader's clock"),
+        Head::figures("way", "").explained("the shortest there and back of a message"),
+        Head::figures("first start", "").explained("of its sessions, after the common start"),
+        Head::figures("last start", ""),
+        Head::figures("CPU busy", "%").explained("of all processors of this host, in the window"),
+        Head::text("held back by"),
+    ]);
+    for host in fleet.hosts.iter().take(ROWS_MAX) {
+        grid.row(cells(host, fleet).into_iter().map(|text| Cell::text(&clean(&text))).collect());
+    }
+    let hidden = fleet.hosts.len().saturating_sub(ROWS_MAX);
+    if hidden > 0 {
+        let mut last = vec![Cell::text(&format!("and {hidden} more"))];
+        last.resize(10, Cell::default());
+        grid.row(last);
+    }
+    Some(grid)
+}
+
+/// What is not known of a host is absent, never 0.
+fn cells(host: &FleetHost, fleet: &Fleet) -> Vec<String> {
+    let absent = || ABSENT.to_owned();
+    let all: u64 = fleet.hosts.iter().map(|host| host.ops).sum();
+    // A host that handed in nothing did operations that nobody counted.
+    let handed_in = host.lost.is_none();
+    let share = (handed_in && all > 0).then(|| percent(host.ops as f64 / all as f64 * 100.0));
+    let clock = |us: f64| if host.clock.exchanges > 0 { time_us(us) } else { absent() };
+    let started = |of: fn((f64, f64)) -> f64| host.started_us.map_or_else(absent, |at| time_us(of(at)));
+    let held_back = match &host.lost {
+        Some(why) => format!("lost: {why}"),
+        None => dyno_analyze::driver_bound_by(host).unwrap_or_default(),
+    };
+    vec![
+        host.name.clone(),
+        count(host.sessions.into()),
+        if handed_in { count(host.ops) } else { absent() },
+        share.unwrap_or_else(absent),
+        clock(host.clock.bound_us),
+        clock(host.clock.round_trip_us),
+        started(|at| at.0),
+        started(|at| at.1),
+        host.cpu_busy_pct.map_or_else(absent, percent),
+        held_back,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::ClockFit;
+
+    use super::*;
+
+    fn texts(host: &FleetHost, fleet: &Fleet) -> String {
+        cells(host, fleet).join("|")
+    }
+
+    #[test]
+    fn a_host_has_its_share_and_a_lost_one_none() {
+        let first = FleetHost {
+            name: "client-1".into(),
+            sessions: 6,
+            ops: 3_000,
+            clock: ClockFit { exchanges: 24, round_trip_us: 200.0, bound_us: 120.0 },
+            started_us: Some((10.0, 90.0)),
+            cpu_busy_pct: Some(41.0),
+            ..FleetHost::default()
+        };
+        let second = FleetHost { name: "client-2".into(), sessions: 2, ops: 1_000, ..FleetHost::default() };
+        let lost = FleetHost { name: "gone".into(), lost: Some("killed".into()), ..second.clone() };
+        let fleet = Fleet { group: "g".into(), hosts: vec![first.clone(), second.clone()] };
+        assert!(texts(&first, &fleet).starts_with("client-1|6|3,000|75"), "{}", texts(&first, &fleet));
+        assert!(texts(&second, &fleet).contains("|25"), "{}", texts(&second, &fleet));
+        assert!(texts(&second, &fleet).contains(&format!("|{ABSENT}|{ABSENT}|{ABSENT}|{ABSENT}|{ABSENT}|")));
+        assert!(texts(&lost, &fleet).starts_with(&format!("gone|2|{ABSENT}|{ABSENT}|")));
+        assert!(texts(&lost, &fleet).ends_with("lost: killed"));
+    }
+}
