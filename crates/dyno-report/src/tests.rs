@@ -159,6 +159,7 @@ fn summary(record: &RunRecord) -> RunSummary {
         marked: record.marked().into_iter().map(str::to_owned).collect(),
         variant: record.variant.clone(),
         tags: record.tags.clone(),
+        notes: record.notes().collect(),
         part_of: None,
     }
 }

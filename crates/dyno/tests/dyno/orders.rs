@@ -80,6 +80,15 @@ fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
     }
     let csv = desk.dyno(&["report", "last", "--format", "csv"]).out;
     assert!(csv.contains("\"derived from TPC-C, not comparable with published results\""), "{csv}");
+    for words in
+        [&["list"][..], &["trend"], &["compare", "last", "last"], &["report", "last", "--format", "md"]]
+    {
+        let said = desk.dyno(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains("orders: derived from TPC-C, not comparable with published results"),
+            "{words:?}: {said}"
+        );
+    }
     assert!(!shown.contains("tpmC") && !shown.contains("TPC-C result"));
 
     let connection = rusqlite::Connection::open(desk.file("orders.db")).unwrap();
@@ -126,7 +135,7 @@ fn deliveries_are_deferred_to_sessions_beside_and_late_ones_are_named() {
         let connection = rusqlite::Connection::open(&file).unwrap();
         connection.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap()
     };
-    let (done, waiting) = ("SELECT COUNT(*) FROM delivery_result", "SELECT COUNT(*) FROM delivery_queue");
+    let done = "SELECT COUNT(*) FROM delivery_result";
     let of_carriers = "SELECT COUNT(*) FROM orders WHERE o_carrier_id IS NOT NULL AND o_id > 2100";
     assert!(ask(done) > 0 && ask(of_carriers) == 10 * ask(done), "{} and {}", ask(done), ask(of_carriers));
 
