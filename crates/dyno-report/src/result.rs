@@ -404,7 +404,7 @@ pub(crate) fn machine_words(record: &RunRecord) -> Option<String> {
     // Of the machine that drove it is known whose the processors were, and the audit tells it.
     let whose = match observed.is_driver {
         true => "",
-        false => " (whose they were, the database's or others', is not told)",
+        false => " (whose they were is not told)",
     };
     let is_whole = observed.begin.is_some() && observed.end.is_some();
     let lost = if is_whole { "" } else { ", and it was not read to the end" };
