@@ -7,6 +7,8 @@ use dyno_campaign::Event;
 use dyno_drive::{Complete, Latencies, Live, SoFar};
 use dyno_record::{CheckStatus, RunRecord};
 
+use crate::watched::Watched;
+
 /// The book, for the one who writes in it and those who read it. Cheap to clone: all of them are one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shared(Arc<Mutex<Book>>);
@@ -28,6 +30,8 @@ pub(crate) struct Book {
     pub(crate) sessions: Option<u32>,
     pub(crate) live: Option<Live>,
     pub(crate) complete: Option<Box<Complete>>,
+    /// The database that is only looked at.
+    pub(crate) watched: Option<Watched>,
     /// All runs that are over.
     past: Sums,
     /// The run under way, up to its last complete interval.
@@ -48,16 +52,18 @@ pub(crate) enum Phase {
     Warmup,
     Window,
     Draining,
+    Watching,
 }
 
 impl Phase {
-    pub(crate) const ALL: [(Self, &'static str); 6] = [
+    pub(crate) const ALL: [(Self, &'static str); 7] = [
         (Self::Idle, "idle"),
         (Self::Loading, "loading"),
         (Self::Connecting, "connecting"),
         (Self::Warmup, "warmup"),
         (Self::Window, "window"),
         (Self::Draining, "draining"),
+        (Self::Watching, "watching"),
     ];
 }
 
@@ -111,6 +117,10 @@ impl Book {
             }
             Event::Load(dyno_campaign::LoadEvent::Over) => self.phase = Phase::Idle,
             Event::Phase(event) => self.phase(event),
+            Event::Seen(seen) => {
+                self.phase = Phase::Watching;
+                self.watched.get_or_insert_default().hear(seen);
+            }
             Event::RunOver => self.phase = Phase::Idle,
             Event::Stored(record) => self.stored(record),
             _ => {}

@@ -14,6 +14,7 @@ use prometheus_client::metrics::MetricType;
 
 use crate::book::{Book, Phase, Shared};
 use crate::names::{Exported, exported};
+use crate::watched::Watched;
 
 /// Upper ends of the histogram's buckets in powers of two of nanoseconds: from a microsecond to a minute. Times are counted with
 /// two digits; these ends lie between the counted ones, so that no operation is in the wrong bucket.
@@ -55,6 +56,9 @@ impl Collector for Exposed {
             waits(&complete.waits, &mut encoder)?;
             portable(&complete.counters, &mut encoder)?;
             native(&complete.counters, &mut encoder)?;
+        }
+        if let Some(watched) = &book.watched {
+            of_watch(watched, &mut encoder)?;
         }
         Ok(())
     }
@@ -101,8 +105,9 @@ fn about(book: &Book, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> 
         &[(vec![("version", version)], 1_i64)],
     )?;
     if let Some((run, targets)) = &book.run {
+        let alone = if book.watched.is_some() { "watch" } else { "run" };
         let (campaign, kind) =
-            book.campaign.as_ref().map_or(("", "run"), |(campaign, kind)| (campaign.as_str(), *kind));
+            book.campaign.as_ref().map_or(("", alone), |(campaign, kind)| (campaign.as_str(), *kind));
         let labels =
             vec![("run", run.as_str()), ("campaign", campaign), ("kind", kind), ("targets", targets)];
         gauge(encoder, ("dyno_run_info", "The run under way, or the last one."), &[(labels, 1_i64)])?;
@@ -187,6 +192,24 @@ fn waits(waits: &Waits, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error
         .collect();
     let help = "Sessions in each wait event, on average since the window began.";
     gauge(encoder, ("dyno_waiting_sessions", help), &values)
+}
+
+/// The last interval of a database that is only looked at.
+fn of_watch(watched: &Watched, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+    let help = "Whether the database that is watched answers.";
+    gauge(encoder, ("dyno_watch_up", help), &[(vec![], i64::from(watched.answers()))])?;
+    let Some(moment) = &watched.moment else { return Ok(()) };
+    let help = "Time since the watch began.";
+    gauge(encoder, ("dyno_watch_elapsed_seconds", help), &[(vec![], moment.elapsed_s)])?;
+    let help = "How long the watch will be.";
+    gauge(encoder, ("dyno_watch_length_seconds", help), &[(vec![], moment.total_s)])?;
+    for (name, of_results, value) in watched.figures() {
+        let help = format!("{of_results} of the last complete interval.");
+        gauge(encoder, (&format!("dyno_watch_{name}"), &help), &[(vec![], value)])?;
+    }
+    let waits = moment.waits.iter().map(|(wait, sessions)| (vec![("wait", wait.as_str())], *sessions));
+    let help = "Sessions in each of the most frequent waits of the last complete interval, on average.";
+    gauge(encoder, ("dyno_watch_waiting_sessions", help), &waits.collect::<Vec<_>>())
 }
 
 /// The portable counters as the servers have them, in base units.

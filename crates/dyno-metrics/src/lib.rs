@@ -20,6 +20,7 @@ mod names;
 mod otlp;
 mod post;
 mod serve;
+mod watched;
 
 pub use annotate::Annotator;
 pub use metrics::Metrics;

@@ -87,6 +87,12 @@ impl RunRecord {
         self.workload.iter().chain(&self.beside)
     }
 
+    /// What its workloads want to have said wherever its figures are shown: `orders: derived from …`.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        let own = self.workloads().filter(|own| !own.note.is_empty());
+        own.map(|own| format!("{}: {}", own.name, own.note))
+    }
+
     /// The same, to be changed.
     pub fn workloads_mut(&mut self) -> impl Iterator<Item = &mut OwnWorkload> {
         self.workload.iter_mut().chain(&mut self.beside)

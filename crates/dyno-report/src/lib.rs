@@ -79,7 +79,7 @@ pub use export::{
 pub use figures::text_curves;
 pub use health::{health_grid, health_table};
 pub use import_table::import_table;
-pub use list::list_table;
+pub use list::{list_table, notes_text};
 pub use live::{Live, live_line};
 pub use loaded::loaded_text;
 pub use price::{costs_grid, price_grid, price_plot};

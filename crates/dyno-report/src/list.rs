@@ -39,6 +39,9 @@ const VERSION_MAX: usize = 16;
 /// Lines that what stands beneath a run may take.
 const BENEATH_LINES_MAX: usize = 3;
 
+/// Lines that one note may take.
+const NOTE_LINES_MAX: usize = 3;
+
 /// The list; a run that is not valid has its reason beneath. Where not all columns have room, what a run is stands beneath its
 /// figures: nothing is left out.
 pub fn list_table(rows: &[RunSummary], style: &Style) -> String {
@@ -46,7 +49,18 @@ pub fn list_table(rows: &[RunSummary], style: &Style) -> String {
         return "no runs yet: `dyno run` makes one\n".into();
     }
     let table = filled(rows, true, style);
-    if table.fits(style) { table.render(style) } else { filled(rows, false, style).render(style) }
+    let mut out =
+        if table.fits(style) { table.render(style) } else { filled(rows, false, style).render(style) };
+    out.push_str(&notes_text(rows, style));
+    out
+}
+
+/// What the workloads of these runs want to have said, each once.
+pub fn notes_text(rows: &[RunSummary], style: &Style) -> String {
+    let notes: std::collections::BTreeSet<&str> =
+        rows.iter().flat_map(|row| &row.notes).map(String::as_str).collect();
+    let lines = notes.into_iter().flat_map(|note| wrap(&clean(note), style.columns(), NOTE_LINES_MAX));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// The table, with all columns or with figures only.

@@ -385,21 +385,30 @@ pub fn placement_words(record: &RunRecord) -> Option<String> {
 
 /// Whose the figures of processors and devices are, where that is not the machine that drove; nothing where it is.
 pub fn host_words(record: &RunRecord) -> Option<String> {
+    let words = machine_words(record)?;
+    let host = record.database_host().filter(|host| host.observed.is_some());
+    let driver = host.and_then(|_| record.driver().counters.get("cpu.busy_pct"));
+    let driver = driver.map(|busy| format!("; the driver's was {} %", percent(*busy)));
+    Some(words + &driver.unwrap_or_default())
+}
+
+/// The same without the driver's own, which is another in each run.
+pub(crate) fn machine_words(record: &RunRecord) -> Option<String> {
     if record.is_total() && record.database_host().is_none() {
         let seen = record.hosts.iter().any(|host| host.observed.is_some());
         return seen
             .then(|| "CPU and device are told of each target, as they are on several machines".to_owned());
     }
-    let host = record.database_host().filter(|host| host.observed.is_some())?;
-    let driver = record
-        .driver()
-        .counters
-        .get("cpu.busy_pct")
-        .map(|busy| format!("; the driver's was {} %", percent(*busy)));
-    let lost =
-        host.observed.as_ref().is_some_and(|observed| observed.begin.is_none() || observed.end.is_none());
-    let lost = if lost { ", and it was not read to the end" } else { "" };
-    Some(format!("CPU and device are those of {}{lost}{}", clean(&host.words()), driver.unwrap_or_default()))
+    let host = record.database_host()?;
+    let observed = host.observed.as_ref()?;
+    // Of the machine that drove it is known whose the processors were, and the audit tells it.
+    let whose = match observed.is_driver {
+        true => "",
+        false => " (whose they were is not told)",
+    };
+    let is_whole = observed.begin.is_some() && observed.end.is_some();
+    let lost = if is_whole { "" } else { ", and it was not read to the end" };
+    Some(format!("CPU and device are those of {}{whose}{lost}", clean(&host.words())))
 }
 
 /// One entry of a card: what, value, unit, the metric.

@@ -1,11 +1,13 @@
 //! What a report says of all runs together, gathered from run to run.
 
+use std::collections::BTreeSet;
+
 use dyno_analyze::whose::{Legend, marked};
 use dyno_record::{AuditCheck, CheckStatus, PartOf, RunRecord, Status};
 
 use crate::facts::Facts;
 use crate::reported::Overviews;
-use crate::result::has_result;
+use crate::result::{has_result, machine_words};
 
 /// Runs of one finding that are named.
 pub(crate) const LISTED_MAX: usize = 3;
@@ -27,6 +29,8 @@ pub struct Seen {
     pub measured: Option<(String, String)>,
     /// The legend of the mark, for runs with a result.
     pub legend: Legend,
+    /// Whose processors and devices the figures are of, where that is not the machine that drove.
+    pub(crate) machines: BTreeSet<String>,
     /// What databases' own reports begin with.
     pub reported: Overviews,
     /// Facts of plan and platform.
@@ -80,6 +84,7 @@ impl Seen {
         }
         if has_result(record) {
             self.legend.add(&marked(record));
+            self.machines.extend(machine_words(record));
         }
         self.reported.see(record);
         self.facts.see(record);

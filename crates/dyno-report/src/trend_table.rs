@@ -32,8 +32,8 @@ pub fn trend_text(trend: &Trend, style: &Style) -> String {
     }
     out.push('\n');
     out.push_str(&table(trend, unit, style));
-    for line in trend.others.iter().flat_map(|legend| wrap(&clean(legend), style.columns(), LEGEND_LINES_MAX))
-    {
+    let told = trend.others.iter().chain(&trend.notes);
+    for line in told.flat_map(|words| wrap(&clean(words), style.columns(), LEGEND_LINES_MAX)) {
         out.push_str(&format!("{line}\n"));
     }
     for (run, reason) in &trend.left_out {

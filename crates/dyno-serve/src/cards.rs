@@ -207,7 +207,8 @@ fn of_run(state: &State, repository: &Repository, run: &RunSummary) -> Card {
     let facts = state.store.facts(repository, run);
     let reason = run.reason.as_ref().filter(|_| run.status != RunState::Valid).map(|reason| capital(reason));
     let limit = Some(&facts.limit).filter(|limit| !limit.is_empty() && run.ops_per_s.is_some());
-    let more = reason.into_iter().chain(limit.map(|limit| format!("Limited by: {limit}")));
+    let limited = limit.map(|limit| format!("Limited by: {limit}"));
+    let more = reason.into_iter().chain(limited).chain(run.notes.iter().map(|note| capital(note)));
     Card {
         id: run.id.clone(),
         kind: if facts.kind.is_empty() { kind_of(run) } else { facts.kind }.to_owned(),
@@ -241,6 +242,8 @@ fn of_several(
         Some(best) => format!("at most {}", figures(best)),
         None => "no run has a valid result".to_owned(),
     };
+    let notes: std::collections::BTreeSet<&str> =
+        runs.iter().flat_map(|run| &run.notes).map(String::as_str).collect();
     let (bad, unsure) = runs.iter().fold((0, 0), |(bad, unsure), run| match run.status {
         RunState::Invalid | RunState::Failed => (bad + 1, unsure),
         RunState::Interrupted | RunState::Unknown => (bad, unsure + 1),
@@ -270,7 +273,7 @@ fn of_several(
         status: status.to_owned(),
         tone,
         answer: capital(&line.unwrap_or_else(most)),
-        more: String::new(),
+        more: notes.into_iter().map(capital).collect::<Vec<_>>().join(". "),
         database: newest.database.clone().unwrap_or_else(|| newest.engine.clone()),
         target: newest.target.clone(),
         variant: newest.variant.clone(),

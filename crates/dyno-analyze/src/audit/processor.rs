@@ -3,7 +3,7 @@
 //! A machine that others keep busy makes every figure one of what was left. That is no error of the run, whose counts are
 //! what they are; but it has to be said, with how much it was.
 
-use dyno_record::{CheckStatus, Metric};
+use dyno_record::{CheckStatus, Host, Metric, RunRecord};
 
 use super::facts::Facts;
 use super::finding::{Verdict, found, skip};
@@ -65,29 +65,124 @@ impl Shares {
     }
 }
 
+/// Machines of databases that are not the one that drove: what is known of their processors, though nobody tells whose they were.
+struct Far {
+    words: String,
+    steal_pct: f64,
+}
+
+impl Far {
+    fn of(record: &RunRecord) -> Option<Self> {
+        let is_far = |host: &&Host| host.observed.as_ref().is_some_and(|observed| !observed.is_driver);
+        let all: Vec<&Host> = record.hosts.iter().filter(is_far).collect();
+        let known = |host: &Host, name: &str| host.counters.get(name).copied().filter(|pct| pct.is_finite());
+        let one = |host: &&Host| match known(host, "cpu.busy_pct") {
+            Some(busy_pct) => format!(
+                "those of {} {} % busy, and whose they were (the database's or others') is not told",
+                host.words(),
+                percent(busy_pct)
+            ),
+            None => format!("of {} nothing is known of them", host.words()),
+        };
+        let steal = all.iter().filter_map(|host| Some((known(host, "cpu.steal_pct")?, host)));
+        let most = steal.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(steal_pct, _)| *steal_pct > STEAL_PCT);
+        let mut words = all.iter().map(one).collect::<Vec<_>>().join("; ");
+        if let Some((steal_pct, host)) = most {
+            words += &format!("; the hypervisor of {} took {} %", host.words(), percent(steal_pct));
+        }
+        (!all.is_empty()).then_some(Self { words, steal_pct: most.map_or(0.0, |(steal_pct, _)| steal_pct) })
+    }
+}
+
 /// Whose the processors were.
 pub(super) fn others(facts: &Facts<'_>) -> Verdict {
     facts.window()?;
-    let shares = match Shares::of(facts) {
-        Ok(shares) => shares,
-        Err(reason) => return skip(reason),
+    let far = Far::of(facts.record);
+    let far_steal_pct = far.as_ref().map_or(0.0, |far| far.steal_pct);
+    let expected = format!("≤ {} % by others", percent(OTHERS_PCT));
+    let shares = match (Shares::of(facts), &far) {
+        (Ok(shares), _) => shares,
+        (Err(_), Some(far)) if far.steal_pct > 0.0 => {
+            let observed = format!("{} %", percent(far.steal_pct));
+            return found(CheckStatus::Warn, expected, observed, format!("processors: {}", far.words));
+        }
+        (Err(reason), Some(far)) => return skip(format!("{reason}; {}", far.words)),
+        (Err(reason), None) => return skip(reason),
     };
     let Shares { others_pct, busy_pct, steal_pct, known, most } = &shares;
+    let whose = match &far {
+        Some(_) => "the processors of the machine that drove",
+        None => "the processors",
+    };
     let mut words = format!(
-        "the processors were {} % busy: {known}, others {} %{most}",
+        "{whose} were {} % busy: {known}, others {} %{most}",
         percent(*busy_pct),
         percent(*others_pct)
     );
     if *steal_pct > STEAL_PCT {
         words += &format!("; the hypervisor took {} %", percent(*steal_pct));
     }
-    let expected = format!("≤ {} % by others", percent(OTHERS_PCT));
-    let observed = format!("{} %", percent(others_pct + steal_pct));
-    if shares.is_taken() {
+    if let Some(far) = &far {
+        words += &format!("; {}", far.words);
+    }
+    let observed = format!("{} %", percent((others_pct + steal_pct).max(far_steal_pct)));
+    if shares.is_taken() || far_steal_pct > 0.0 {
         let detail = format!(
             "{words}; rates and latencies are those of what was left: measure when nobody else works here"
         );
+        let detail = if shares.is_taken() { detail } else { words };
         return found(CheckStatus::Warn, expected, observed, detail);
     }
     found(CheckStatus::Pass, expected, observed, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::{Host, Observed, Role};
+
+    use super::*;
+    use crate::{audit, fixture};
+
+    /// A run whose database is on a machine with these counters.
+    fn checked(counters: &[(&str, f64)]) -> dyno_record::AuditCheck {
+        let mut record = fixture::postgres();
+        record.hosts[0].roles = [Role::Driver].into();
+        record.targets[0].identity.same_host = false;
+        record.hosts.push(Host {
+            name: "db2".into(),
+            roles: [Role::Database].into(),
+            counters: counters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+            observed: Some(Observed { url: "ssh://db2".into(), targets: [1].into(), ..Observed::default() }),
+            ..Host::default()
+        });
+        audit(&record).into_iter().find(|check| check.check == "processor").unwrap()
+    }
+
+    #[test]
+    fn whose_the_processors_of_a_far_machine_were_is_said_not_to_be_told() {
+        let found = checked(&[("cpu.busy_pct", 62.5), ("cpu.steal_pct", 0.1)]);
+        assert_eq!(found.status, CheckStatus::Pass, "{}", found.detail);
+        assert!(
+            found.detail.starts_with("the processors of the machine that drove were "),
+            "{}",
+            found.detail
+        );
+        let words =
+            "those of db2 (ssh://db2) 62.5 % busy, and whose they were (the database's or others') is not";
+        assert!(found.detail.contains(words), "{}", found.detail);
+        let unread = checked(&[]);
+        assert!(unread.detail.contains("of db2 (ssh://db2) nothing is known of them"), "{}", unread.detail);
+    }
+
+    #[test]
+    fn what_the_hypervisor_of_a_far_machine_takes_is_a_warning() {
+        let found = checked(&[("cpu.busy_pct", 62.5), ("cpu.steal_pct", 12.0)]);
+        assert_eq!(
+            (found.status, found.observed.as_str()),
+            (CheckStatus::Warn, "12.0 %"),
+            "{}",
+            found.detail
+        );
+        assert!(found.detail.contains("the hypervisor of db2 (ssh://db2) took 12.0 %"), "{}", found.detail);
+    }
 }

@@ -23,7 +23,7 @@ use dyno_record::{Kind, RunRecord, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::differ::{Difference, differ};
-use crate::points::{Better, Estimate, Measure, figure};
+use crate::points::{Better, Estimate, Measure, figure, notes_of};
 use crate::profile::{Gains, gains};
 use crate::varied::{Varied, varied};
 use crate::whose::{Marked, is_marked, legend, marked};
@@ -97,7 +97,7 @@ pub struct Comparison {
     /// The legend of the mark, where others had part in any of the figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
-    /// What has to be known with the figures: that a side is imported.
+    /// What has to be known with the figures: that a side is imported, and what workloads want to have said of themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Repeats that differ, and what moved with that.
@@ -154,6 +154,7 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
         notes: [(a, &records_a), (b, &records_b)]
             .into_iter()
             .filter_map(|(side, of)| imported(&side.name, of))
+            .chain(notes_of(records_a.iter().chain(&records_b).copied()))
             .collect(),
         varied: both
             .iter()

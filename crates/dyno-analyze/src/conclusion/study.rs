@@ -10,7 +10,7 @@ use super::{Conclusion, Figures};
 use crate::compare::{Compared, Values, Verdict, better, compare_values};
 use crate::differ::{Difference, differ};
 use crate::number::{fixed, span_s};
-use crate::points::{Better, Measure, figure, phrase};
+use crate::points::{Better, Measure, figure, notes_of, phrase};
 use crate::whose::{is_marked, legend, marked};
 
 /// The name of the seconds that a load takes among the figures of a study.
@@ -214,6 +214,7 @@ fn judged(measured: Measured<'_>) -> Study {
     }
     let told: Vec<_> = all.iter().map(|record| marked(record)).collect();
     study.others = legend(&told, |name| metrics.iter().any(|metric| metric == name));
+    study.caveats.extend(notes_of(all));
     study
 }
 

@@ -3,6 +3,11 @@
 use super::*;
 
 fn study(loads: &[(&str, &[f64])]) -> Conclusion {
+    study_of(loads, &[])
+}
+
+/// A study in which each variant has these runs.
+fn study_of(loads: &[(&str, &[f64])], runs: &[&RunRecord]) -> Conclusion {
     let variants = loads.iter().enumerate().map(|(at, (name, _))| StudyVariant {
         name: (*name).to_owned(),
         what: "what".to_owned(),
@@ -28,7 +33,7 @@ fn study(loads: &[(&str, &[f64])]) -> Conclusion {
         study,
         tasks: vec!["a".to_owned()],
         metrics: vec!["ops_per_s".to_owned()],
-        runs: vec![vec![Vec::new()]; loads.len()],
+        runs: vec![vec![runs.to_vec()]; loads.len()],
         loads_s: loads.iter().map(|(_, values)| vec![values.to_vec()]).collect(),
     };
     conclusion("study-x", None, measured)
@@ -96,4 +101,17 @@ fn few_repeats_or_little_difference_tell_nothing() {
         worths(&study(&[("base", &BASE), ("b", &[10.1, 9.95, 10.0, 10.1])]))[1],
         Some(Worth::NotMeasurable)
     );
+}
+
+#[test]
+fn what_workloads_want_to_have_said_is_told_once() {
+    let mut run = crate::fixture::sqlite();
+    run.workload = Some(dyno_record::OwnWorkload {
+        name: "orders".to_owned(),
+        note: "derived from x".to_owned(),
+        ..Default::default()
+    });
+    let told = study_of(&[("base", &BASE), ("other", &BASE)], &[&run, &run]);
+    let said = told.words.iter().filter(|word| *word == "orders: derived from x").count();
+    assert_eq!(said, 1, "{:?}", told.words);
 }

@@ -174,7 +174,7 @@ pub struct Grouping {
 impl Grouping {
     /// The next run; they come in the order in which they ran.
     pub fn add(&mut self, record: &RunRecord) {
-        self.notes.extend(notes(record).filter(|note| !self.notes.contains(note)).collect::<Vec<_>>());
+        self.notes.extend(record.notes().filter(|note| !self.notes.contains(note)).collect::<Vec<_>>());
         if let Some(reason) = why_no_point(record, &self.ids) {
             self.left_out.push(LeftOut { id: record.id.clone(), reason });
             return;
@@ -200,10 +200,15 @@ impl Grouping {
     }
 }
 
-/// What the workloads of a run want to have said of it.
-pub fn notes(record: &RunRecord) -> impl Iterator<Item = String> {
-    let own = record.workloads().filter(|own| !own.note.is_empty());
-    own.map(|own| format!("{}: {}", own.name, own.note))
+/// What the workloads of these runs want to have said of them, each once.
+pub fn notes_of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Vec<String> {
+    let mut all = Vec::new();
+    for note in records.into_iter().flat_map(RunRecord::notes) {
+        if !all.contains(&note) {
+            all.push(note);
+        }
+    }
+    all
 }
 
 /// The runs of one point, as far as they have come.

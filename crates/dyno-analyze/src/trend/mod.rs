@@ -14,7 +14,7 @@ use crate::compare::ratio::median;
 use crate::compare::{better, difference_pct};
 use crate::differ::has_effect;
 use crate::number::{count, figure as shown, fixed};
-use crate::points::{Better, figure};
+use crate::points::{Better, figure, notes_of};
 use crate::whose::{Marked, is_marked, legend, marked};
 pub use drift::Drift;
 pub use edivisive::{Search, Split, changes};
@@ -75,6 +75,9 @@ pub struct Trend {
     /// The legend of the mark, where others had part in any of the runs' figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
+    /// What the runs' workloads want to have said of themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Runs that are no result or lack the measure, with the reason.
     pub left_out: Vec<(RunId, String)>,
 }
@@ -150,6 +153,7 @@ pub fn trend(records: &[&RunRecord], measure: &str, search: &Search) -> Trend {
         drift,
         significance: search.significance,
         others,
+        notes: notes_of(records.iter().copied()),
         left_out,
     }
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::Serialize;
 
+use super::marks::NOTE;
 use super::member::part_of;
 use super::process::{ProcessMark, start_ticks_of};
 use super::{Mark, Repository, RepositoryError, RunState};
@@ -55,6 +56,9 @@ pub struct RunSummary {
     /// Tags, in the order of the alphabet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// What its workloads want to have said wherever its figures are shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Its place in a sweep, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part_of: Option<PartOf>,
@@ -139,13 +143,14 @@ fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<RunSummary> {
     let mut marks: Vec<(String, String)> =
         serde_json::from_str(&row.get::<_, String>("marks")?).unwrap_or_default();
     marks.sort();
-    let of_kind = |kind: Mark| {
-        let own = marks.iter().filter(move |(name, _)| name == kind.name());
+    let of_kind = |kind: &'static str| {
+        let own = marks.iter().filter(move |(name, _)| name == kind);
         own.map(|(_, name)| name.clone())
     };
     Ok(RunSummary {
-        variant: of_kind(Mark::Variant).next(),
-        tags: of_kind(Mark::Tag).collect(),
+        variant: of_kind(Mark::Variant.name()).next(),
+        tags: of_kind(Mark::Tag.name()).collect(),
+        notes: of_kind(NOTE).collect(),
         id: row.get("id")?,
         started_at: row.get("started_at")?,
         status,

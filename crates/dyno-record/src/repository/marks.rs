@@ -14,6 +14,9 @@ pub enum Mark {
     Variant,
 }
 
+/// The kind under which a record's notes stand in the table of marks; no runs are selected by it.
+pub(super) const NOTE: &str = "note";
+
 dyno_plan::names! {
     /// The word in selections: `tag`.
     Mark { Tag = "tag", Variant = "variant" }

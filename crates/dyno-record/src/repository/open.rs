@@ -75,7 +75,7 @@ CREATE TABLE member (
 );
 CREATE INDEX member_by_sweep ON member (sweep);
 CREATE TABLE mark (
-    -- names under which several runs are found again; kind is tag or variant
+    -- names under which several runs are found again; kind is tag or variant; and as note what workloads want said
     kind TEXT NOT NULL,
     name TEXT NOT NULL,
     id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,

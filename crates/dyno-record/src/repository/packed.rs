@@ -4,6 +4,7 @@
 use dyno_plan::Plan;
 use jiff::Timestamp;
 
+use super::marks::NOTE;
 use super::{Mark, RepositoryError, pack};
 use crate::id::RunId;
 use crate::json::RecordError;
@@ -40,7 +41,7 @@ pub struct PackedRecord {
     pub(super) undated: bool,
     pub(super) marked: String,
     /// Names under which it is found beside its own.
-    pub(super) marks: Vec<(Mark, String)>,
+    pub(super) marks: Vec<(&'static str, String)>,
     /// Whether its series is an overview, and the intervals are stored apart.
     pub(super) is_overview: bool,
     /// Length of the JSON.
@@ -99,8 +100,8 @@ impl Packer {
             record.targets.iter().map(part).collect::<Vec<_>>().join(" ")
         };
         let component = record.calibration.as_deref();
-        let tags = record.tags.iter().map(|tag| (Mark::Tag, tag.clone()));
-        let variant = record.variant.iter().map(|variant| (Mark::Variant, variant.clone()));
+        let tags = record.tags.iter().map(|tag| (Mark::Tag.name(), tag.clone()));
+        let variant = record.variant.iter().map(|variant| (Mark::Variant.name(), variant.clone()));
         Ok(PackedRecord {
             id: record.id.clone(),
             started_at: record.started_at.clone(),
@@ -121,7 +122,7 @@ impl Packer {
             database: record.databases(),
             undated: !record.is_dated(),
             marked: record.marked().join(" "),
-            marks: tags.chain(variant).collect(),
+            marks: tags.chain(variant).chain(record.notes().map(|note| (NOTE, note))).collect(),
             is_overview: record.series.full.is_some(),
             json_bytes: json.len(),
             packed: self.compressor.pack(&json),

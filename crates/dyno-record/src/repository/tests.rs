@@ -70,6 +70,7 @@ fn a_run_is_listed_from_its_start_and_loaded_after_its_end() {
             tags.sort();
             tags
         },
+        notes: Vec::new(),
         part_of: None,
     };
     assert_eq!(summary, expected);

@@ -233,7 +233,7 @@ fn put(transaction: &Transaction<'_>, record: &PackedRecord, was_begun: bool) ->
         }
     }
     for (kind, name) in &record.marks {
-        execute(PUT_MARK, params![kind.name(), name, record.id])?;
+        execute(PUT_MARK, params![kind, name, record.id])?;
     }
     Ok(())
 }

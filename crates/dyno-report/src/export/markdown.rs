@@ -13,6 +13,7 @@ use crate::grid::{Cell, Grid, Head};
 use crate::load_profile;
 use crate::report::Report;
 use crate::run_rows;
+use crate::seen::LISTED_MAX;
 use crate::text::clean;
 
 pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
@@ -46,6 +47,9 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
         let _ = write!(top, "## Results\n\n{}\n", table(&report.grid()));
         if let Some(legend) = report.legend() {
             let _ = writeln!(top, "{}\n", text(&legend));
+        }
+        for words in report.seen.machines.iter().take(LISTED_MAX) {
+            let _ = writeln!(top, "{}.\n", text(words));
         }
     }
     if let Some((rates, limits)) = &report.matrix {

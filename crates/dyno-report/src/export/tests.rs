@@ -1,7 +1,7 @@
 //! Every format of the same runs.
 
 use dyno_analyze::{fixture, judge};
-use dyno_record::RunRecord;
+use dyno_record::{Host, Observed, Role, RunRecord};
 
 use super::*;
 
@@ -72,5 +72,32 @@ fn a_png_is_one_and_holds_text() {
         Ok(bytes) => assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 5_000, "{} bytes", bytes.len()),
         // A machine without fonts must say so instead of drawing charts without labels.
         Err(error) => assert!(error.to_string().contains("no font"), "{error}"),
+    }
+}
+
+/// The page and the text say whose the processors are where the database's machine is another, and nothing where it is none.
+#[test]
+fn whose_the_processors_of_a_far_machine_are_is_said_beside_the_results() {
+    let mut records = records();
+    let text = |records: &[RunRecord], name| String::from_utf8(export(name, records, None).unwrap()).unwrap();
+    for name in ["html", "md"] {
+        assert!(!text(&records, name).contains("CPU and device are those of"), "{name}");
+    }
+    for record in &mut records {
+        record.hosts[0].roles = [Role::Driver].into();
+        record.targets[0].identity.same_host = false;
+        let observed = Observed { url: "ssh://db2".into(), targets: [1].into(), ..Observed::default() };
+        record.hosts.push(Host {
+            name: "d<b2".into(),
+            roles: [Role::Database].into(),
+            observed: Some(observed),
+            ..Host::default()
+        });
+    }
+    for name in ["html", "md"] {
+        let text = text(&records, name);
+        let words = "CPU and device are those of d&lt;b2 (ssh://db2) (whose they were is not told), \
+                     and it was not read to the end.";
+        assert_eq!(text.matches(words).count(), 1, "{name}: once for all runs");
     }
 }

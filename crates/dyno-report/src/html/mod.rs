@@ -4,6 +4,7 @@
 //! every chart and table is still there. The one script only adds comfort, and the policy names it by its hash, so that no
 //! other could run even if one got in.
 
+mod around;
 mod charts;
 mod closely;
 mod flame;

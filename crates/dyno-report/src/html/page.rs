@@ -2,7 +2,7 @@
 
 use dyno_analyze::conclusion::Figures;
 use dyno_record::{Kind, Status};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
 use crate::answer::{self, tone_class};
 use crate::by_target::targets_grid;
@@ -12,10 +12,11 @@ use crate::report::Report;
 use crate::reported::Overview;
 use crate::request::Request;
 use crate::run_rows;
+use crate::seen::LISTED_MAX;
 use crate::text::clean;
 
 use super::charts::charts;
-use super::{Frame, HOLE, SCRIPT, closely, grid, platform, policy, style, suite, summary};
+use super::{Frame, HOLE, around, closely, grid, platform, suite, summary};
 
 /// Sections after the answer: name in links, title.
 const SECTIONS: [(&str, &str); 10] = [
@@ -32,7 +33,6 @@ const SECTIONS: [(&str, &str); 10] = [
 ];
 
 pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request) -> Markup {
-    let style = style();
     let answer = report.answer();
     let title = request.title.clone().unwrap_or_else(|| title(report));
     let reported = report.seen.reported.all();
@@ -56,84 +56,67 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
         "closely" => report.close.is_some() && suite.is_none(),
         _ => true,
     };
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                @if frame.is_none() { meta http-equiv="Content-Security-Policy" content=(policy(&style)); }
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content="Dyno";
-                title { (clean(&title)) }
-                @if let Some(frame) = frame { (PreEscaped(&frame.head)) } @else { style { (PreEscaped(&style)) } }
+    let about = html! {
+        (made(report, &request.made_at)) @if let Some(author) = &request.author { "; by " (clean(author)) }
+    };
+    let body = html! {
+        (summary::summary(report, request, &title))
+        (around::header("Dyno report", &title, &about))
+        main {
+            section id="answer" class=(tone(report, answer.found)) {
+                p class="line" { (clean(&answer.line)) }
+                @if report.has_answers() { (five(report)) }
+                @for line in &answer.more { p { (clean(line)) } }
             }
-            body {
-                @if let Some(frame) = frame { (PreEscaped(&frame.top)) }
-                (summary::summary(report, request, &title))
-                header {
-                    p class="brand" { "Dyno report" }
-                    h1 { (clean(&title)) }
-                    p class="dim" { (made(report, &request.made_at)) @if let Some(author) = &request.author { "; by " (clean(author)) } }
-                    button id="theme" type="button" hidden { "light / dark" }
+            nav aria-label="sections" {
+                @for (name, title) in SECTIONS.iter().filter(|(name, _)| shown(name)) { a href={"#" (name)} { (title) } " " }
+                a href="#runs" { "Runs" }
+            }
+            @if shown("reported") {
+                section id="reported" { h2 { "Load profile and top timed events" } (overview(&reported)) }
+            }
+            @if shown("conclusion") {
+                section id="conclusion" { h2 { "Conclusion" } (conclusions(report)) }
+            }
+            @if let Some(suite) = suite {
+                section id="tests" { h2 { "Tests" } (suite::tests(suite)) }
+            }
+            @if let Some((rates, limits)) = report.matrix.as_ref().filter(|_| shown("charts")) {
+                section id="matrix" {
+                    h2 { "At a glance" }
+                    p class="dim" { "Throughput per second at each load, the darker the nearer to the most of its row." }
+                    (grid::table(rates, "throughput at each load"))
+                    p class="dim" { "What dominates there; with a question mark where it is likely and not sure." }
+                    (grid::table(limits, "what dominates at each load"))
+                    @if !report.multiples.is_empty() { div class="multiples" { (charts(&report.multiples)) } }
                 }
-                main {
-                    section id="answer" class=(tone(report, answer.found)) {
-                        p class="line" { (clean(&answer.line)) }
-                        @if report.has_answers() { (five(report)) }
-                        @for line in &answer.more { p { (clean(line)) } }
-                    }
-                    nav aria-label="sections" {
-                        @for (name, title) in SECTIONS.iter().filter(|(name, _)| shown(name)) { a href={"#" (name)} { (title) } " " }
-                        a href="#runs" { "Runs" }
-                    }
-                    @if shown("reported") {
-                        section id="reported" { h2 { "Load profile and top timed events" } (overview(&reported)) }
-                    }
-                    @if shown("conclusion") {
-                        section id="conclusion" { h2 { "Conclusion" } (conclusions(report)) }
-                    }
-                    @if let Some(suite) = suite {
-                        section id="tests" { h2 { "Tests" } (suite::tests(suite)) }
-                    }
-                    @if let Some((rates, limits)) = report.matrix.as_ref().filter(|_| shown("charts")) {
-                        section id="matrix" {
-                            h2 { "At a glance" }
-                            p class="dim" { "Throughput per second at each load, the darker the nearer to the most of its row." }
-                            (grid::table(rates, "throughput at each load"))
-                            p class="dim" { "What dominates there; with a question mark where it is likely and not sure." }
-                            (grid::table(limits, "what dominates at each load"))
-                            @if !report.multiples.is_empty() { div class="multiples" { (charts(&report.multiples)) } }
-                        }
-                    }
-                    @if shown("charts") {
-                        section id="charts" { h2 { "Charts" } (charts(&report.charts)) }
-                    }
-                    @if shown("results") {
-                        section id="results" { h2 { "Results" } (results(report)) }
-                    }
-                    @if let Some(record) = report.close.as_ref().filter(|_| shown("closely")) {
-                        section id="closely" { (closely::closely(record, report)) (closely::profile(record)) (charts(&report.close_charts)) (closely::tables(record)) }
-                    }
-                    @if shown("audit") {
-                        section id="audit" { h2 { "Audit" } (closely::audit(report)) }
-                    }
-                    section id="differed" { h2 { "What differed" } (platform::differed(report)) }
-                    section id="platform" { h2 { "Platform" } (platform::platform(report)) }
-                    section id="runs" {
-                        h2 { "Runs" }
-                        @if frame.is_none() {
-                            p { "The whole record of every run is embedded in this page: " code { "dyno import" } " takes them out again." }
-                        }
-                        (grid::table_of(&run_rows::heads(), "all runs", &hole))
-                    }
+            }
+            @if shown("charts") {
+                section id="charts" { h2 { "Charts" } (charts(&report.charts)) }
+            }
+            @if shown("results") {
+                section id="results" { h2 { "Results" } (results(report)) }
+            }
+            @if let Some(record) = report.close.as_ref().filter(|_| shown("closely")) {
+                section id="closely" { (closely::closely(record, report)) (closely::profile(record)) (charts(&report.close_charts)) (closely::tables(record)) }
+            }
+            @if shown("audit") {
+                section id="audit" { h2 { "Audit" } (closely::audit(report)) }
+            }
+            section id="differed" { h2 { "What differed" } (platform::differed(report)) }
+            section id="platform" { h2 { "Platform" } (platform::platform(report)) }
+            section id="runs" {
+                h2 { "Runs" }
+                @if frame.is_none() {
+                    p { "The whole record of every run is embedded in this page: " code { "dyno import" } " takes them out again." }
                 }
-                div id="tip" role="status" hidden {}
-                (hole)
-                @if frame.is_none() { script { (PreEscaped(SCRIPT)) } }
+                (grid::table_of(&run_rows::heads(), "all runs", &hole))
             }
         }
-    }
+        div id="tip" role="status" hidden {}
+        (hole)
+    };
+    around::page(frame, &title, &body)
 }
 
 /// What a reader of databases' own reports looks at first.
@@ -225,6 +208,7 @@ fn results(report: &Report<'_>) -> Markup {
             p class="dim" { "One row for each setting: medians over its runs; percentiles of the runs' histograms added together." }
             (grid::table(&report.grid(), "results"))
             @if let Some(legend) = report.legend() { p class="legend" { (clean(&legend)) } }
+            @for words in report.seen.machines.iter().take(LISTED_MAX) { p class="legend" { (clean(words)) "." } }
             @if let Some(targets) = report.close.as_ref().and_then(targets_grid) {
                 h3 { "Targets" }
                 p class="dim" { "Each target's own figures, and their total." }

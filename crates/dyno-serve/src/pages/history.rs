@@ -93,7 +93,7 @@ fn show(wanted: &Wanted, trend: &Trend) -> String {
         a href={"/api/v1/history?" (query)} { "JSON" }
     };
     let mut lines: Vec<String> = trend.words().iter().map(|line| capital(line)).collect();
-    lines.extend(trend.others.clone());
+    lines.extend(trend.others.iter().chain(&trend.notes).cloned());
     lines.extend(left_out(&trend.left_out));
     let section = Section {
         title: "Run by run".into(),

@@ -74,11 +74,9 @@ fn file_settings(params: &Params) -> Result<(u64, BTreeMap<String, String>), Tar
     }
     let page_bytes = number(&link.conn, "page_size").doing(doing)?.unsigned_abs();
     settings.insert("page_size".to_owned(), Bytes(page_bytes).to_string());
-    settings.insert("page_count".to_owned(), pages.to_string());
     settings.insert("encoding".to_owned(), word(&link.conn, "encoding").doing(doing)?);
-    for name in ["freelist_count", "auto_vacuum"] {
-        settings.insert(name.to_owned(), number(&link.conn, name).doing(doing)?.to_string());
-    }
+    // How many pages it has, and how many of them are free, is what it holds, and no setting.
+    settings.insert("auto_vacuum".to_owned(), number(&link.conn, "auto_vacuum").doing(doing)?.to_string());
     Ok((page_bytes, settings))
 }
 

@@ -3,7 +3,7 @@
 use dyno_analyze::Answer;
 use dyno_analyze::conclusion::Figures;
 use dyno_campaign::conclusions;
-use dyno_record::{Filter, Repository, RunState, SweepSummary};
+use dyno_record::{Filter, Repository, RunState, RunSummary, SweepId, SweepSummary};
 use serde::Serialize;
 
 use crate::cli::{Common, List};
@@ -37,6 +37,13 @@ fn sweeps(repository: &Repository, args: &List, talk: &Talk) -> anyhow::Result<E
     } else {
         let shown: Vec<_> = lines.iter().map(|line| (line.sweep.clone(), line.line.clone())).collect();
         talk.show(&dyno_report::sweep_list(&shown, &talk.style()))?;
+        // Of what runs of one plan say a run says all.
+        let newest = |id: &SweepId| {
+            repository.list(&Filter { limit: Some(1), sweep: Some(id.clone()), ..Filter::default() })
+        };
+        let runs: Vec<Vec<RunSummary>> =
+            lines.iter().map(|line| newest(&line.sweep.id)).collect::<Result<_, _>>()?;
+        talk.show(&dyno_report::notes_text(&runs.concat(), &talk.style()))?;
     }
     talk.json(&lines)?;
     Ok(Exit::Done)

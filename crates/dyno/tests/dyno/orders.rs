@@ -80,6 +80,15 @@ fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
     }
     let csv = desk.dyno(&["report", "last", "--format", "csv"]).out;
     assert!(csv.contains("\"derived from TPC-C, not comparable with published results\""), "{csv}");
+    for words in
+        [&["list"][..], &["trend"], &["compare", "last", "last"], &["report", "last", "--format", "md"]]
+    {
+        let said = desk.dyno(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains("orders: derived from TPC-C, not comparable with published results"),
+            "{words:?}: {said}"
+        );
+    }
     assert!(!shown.contains("tpmC") && !shown.contains("TPC-C result"));
 
     let connection = rusqlite::Connection::open(desk.file("orders.db")).unwrap();

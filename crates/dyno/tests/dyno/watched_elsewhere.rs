@@ -132,6 +132,35 @@ fn counters_never_fall_from_one_run_to_the_next() {
 }
 
 #[test]
+fn a_database_that_is_only_looked_at_is_scraped_too() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[]);
+    let (desk, url) = (Desk::new(), server.url());
+    let args = ["watch", &url, "--for", "1h", "--interval", "200ms", "--metrics", "127.0.0.1:0"];
+    let mut watch = desk.start(&args);
+    watch.until("metrics at http://");
+    let address = address(&watch.heard);
+    until("an interval", || get(&address, "*/*").1.contains("dyno_watch_commits_per_second "));
+    let text = get(&address, "*/*").1;
+    assert!(text.contains("dyno_phase{phase=\"watching\"} 1\n"), "{text}");
+    assert!(text.contains("kind=\"watch\"") && value(&text, "dyno_watch_up ") == Some(1.0), "{text}");
+    assert_eq!(value(&text, "dyno_watch_length_seconds "), Some(3_600.0));
+    if let Some(prometheus) = Prometheus::start(&address) {
+        assert_eq!(Prometheus::check(&text), "", "{text}");
+        until("an answer", || {
+            has_answer(&prometheus.query("dyno_watch_commits_per_second"), "dyno_watch_commits_per_second")
+        });
+    }
+    drop(server);
+    until("the server to be missed", || value(&get(&address, "*/*").1, "dyno_watch_up ") == Some(0.0));
+    let text = get(&address, "*/*").1;
+    assert!(!text.contains("dyno_watch_commits_per_second "), "{text}");
+    watch.signal("INT");
+    let said = watch.end();
+    assert_eq!(said.code, 130, "{said:#?}");
+}
+
+#[test]
 fn the_dashboard_is_one() {
     let target = json!({ "type": "object", "required": ["refId", "expr"], "properties": { "expr": { "type": "string", "minLength": 1 } } });
     let place = json!({ "type": "object", "required": ["x", "y", "w", "h"], "properties": {

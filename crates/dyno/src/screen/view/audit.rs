@@ -35,7 +35,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look
         } else {
             look.good()
         };
-        put(&format!("runs: {good} valid, {warned} with a warning, {bad} invalid or failed"), style);
+        let of_them = if warned > 0 { format!(" ({warned} warned)") } else { String::new() };
+        put(&format!("runs: {} valid{of_them}, {bad} not valid", good + warned), style);
     }
     if let Some(judged) = &state.judged {
         put(&format!("{}: checks passed: {}", judged.run, judged.passed), Style::new());

@@ -1,0 +1,257 @@
+//! What results, records, loads and advice say.
+
+use super::*;
+
+const RESULT_TABLE: &str = "                                       ────── service time ──────
+run  sessions  updates    ops    rows   mean    p50    p95    p99  elapsed  status
+                     %     /s      /s     µs     µs     µs     µs        s
+───────────────────────────────────────────────────────────────────────────────────
+  1         4       20  1,000  64,000  3,918  3,918  5,681  5,841     10.0  valid
+  2         3       20                                                      invalid
+  sessions: 4 planned, 3 passed the gate
+  littles_law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was time for
+
+                        ───────── CPU ──────────  ────────── reads ──────────  ──── redo ────
+run  sessions  updates  busy  user   sys  iowait  logical  physical  physical  written  syncs
+                     %     %     %     %       %       /s        /s      MB/s     MB/s     /s
+─────────────────────────────────────────────────────────────────────────────────────────────
+  1         4       20  61.5  41.0  18.0     7.5   70,400     2,000      16.4     5.12    100
+";
+
+const LOAD: &str = "\
+table          rows  blocks  rows per block      size
+─────────────────────────────────────────────────────
+dyno_1.rows  10,000  10,000           1.000  81.1 MiB
+dyno_1.scan     500     500           1.000  4.05 MiB
+all          10,500  10,500           1.000  85.1 MiB
+";
+
+#[test]
+fn results_stand_in_two_blocks_and_invalid_runs_have_none() {
+    let rows = [ResultRow::from(&postgres()), ResultRow::from(&invalid())];
+    assert_eq!(result_table(&rows, &Style::default()), RESULT_TABLE);
+}
+
+#[test]
+fn a_wide_terminal_gets_one_table_and_a_narrow_one_three() {
+    let rows = [ResultRow::from(&postgres())];
+    let heads = |width| result_table(&rows, &Style { color: false, width }).matches("sessions").count();
+    assert_eq!((heads(170), heads(100), heads(80)), (1, 2, 3));
+}
+
+const CARD: &str = "  sessions                        4           logical reads              70,400 /s
+  updates                        20 %         served by the cache          97.2 %
+  elapsed                      10.0 s         physical reads              2,000 /s
+  operations                  1,000 /s        physical reads               16.4 MB/s
+  rows                       64,000 /s        redo                         5.12 MB/s
+  commits                     1,000 /s        redo syncs                    100 /s
+  service time, mean          3,918 µs        CPU busy                     61.5 %
+  service time, p50           3,918 µs        CPU user                     41.0 %
+  service time, p95           5,681 µs        CPU sys                      18.0 %
+  service time, p99           5,841 µs        CPU iowait                    7.5 %
+";
+
+#[test]
+fn one_run_is_a_card() {
+    assert_eq!(result_card(&ResultRow::from(&postgres()), &Style::default()), CARD);
+    let invalid = result_card(&ResultRow::from(&invalid()), &Style::default());
+    assert!(invalid.starts_with("  invalid: this run has no result\n  sessions: 4 planned"), "{invalid}");
+    assert!(!invalid.contains("64,000"), "{invalid}");
+}
+
+#[test]
+fn absent_figures_are_dashes_and_long_ones_short() {
+    let mut record = postgres();
+    record.metrics.remove("redo_mb_per_s");
+    record.metrics.insert("rows_per_s".into(), Metric::Value { value: 1e9, unit: Unit::RowsPerSecond });
+    let table = result_table(&[ResultRow::from(&record)], &Style::default());
+    let cells: Vec<&str> = table.lines().nth(4).unwrap().split_whitespace().collect();
+    assert_eq!(cells[3], "1.00G");
+    let last: Vec<&str> = table.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(last[last.len() - 2..], ["–", "100"]);
+}
+
+#[test]
+fn an_interrupted_run_shows_what_it_measured_unless_its_audit_failed() {
+    let mut record = postgres();
+    record.status = Status::Interrupted;
+    assert!(ResultRow::from(&record).figures.is_some());
+    record.gate.sessions = 3;
+    judge(&mut record);
+    assert!(ResultRow::from(&record).figures.is_none());
+}
+
+const AUDIT: &str = "\
+audit: 2 failed, 1 warning, 31 passed, 17 skipped
+  ✗ fail  sessions: 4 planned, 3 passed the gate
+  ✗ fail  littles law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was
+          time for
+  ! warn  active sessions: 3.10 active in 100 samples, 3.92 busy as seen by the client: more than
+          the 3 sessions there were
+  ✓ logical reads: 640,000 rows of one block each touched, database counted 1,280,000 logical reads,
+    2.00 per row: the rest is no row's own block
+  ✓ commits: 2,000 acknowledged, database counted 2,000
+  ✓ rows updated: 128,000 acknowledged, database counted 128,000
+  ✓ update values: 256 rows of the last updates read back, 256 hold a value of this run
+  ✓ redo grew: 503 MiB of redo for 128,000 rows updated, 4,120 bytes per row
+  ✓ physical reads: database asked for 20,000 blocks (81.9 MB), vda read 20,100 times (82.3 MB)
+  ✓ also passed: operations, counters epoch, counters monotone, counters known, data, settings,
+    shape, errors, work unit, mix, series sum, untimed, logical reads (whole run), others sessions,
+    commits (whole run), durable commits, rows updated (whole run), read requests, service time,
+    window length, edges, gate skew, stalls, wall clock, processor
+  – skipped: invariants, expected, loaded, hot, heap reads, heap reads (whole run), others, others
+    test tables, others server, rows churned, rows churned (whole run), rows left, scan path, think
+    time, db time, open loop, client cost
+";
+
+#[test]
+fn the_audit_speaks_plainly_and_tells_failures_first() {
+    assert_eq!(audit_words(&invalid().audit, &Style::default()), AUDIT);
+    let full = audit_full(&invalid().audit, &Style::default());
+    assert!(full.contains("  – open loop: closed loop: each operation"), "{full}");
+    let table = audit_table(&invalid().audit, &Style::default());
+    assert!(table.lines().nth(2).unwrap().starts_with("sessions             ✗ fail     4 "), "{table}");
+}
+
+#[test]
+fn a_whole_record_has_all_its_sections() {
+    let text = show(&postgres(), &Style::default());
+    let titles = [
+        "run 20260321-142501-7f3a  valid",
+        "plan",
+        "result",
+        "operations",
+        "service time",
+        "second by second",
+        "metrics",
+        "waits",
+        "settings",
+        "host",
+        "audit: 40 passed, 11 skipped",
+    ];
+    let mut lines = text.lines();
+    for title in titles {
+        assert!(lines.any(|line| line == title), "no section {title:?} in its place in\n{text}");
+    }
+    for part in [
+        "  database     PostgreSQL 15.10 (Debian 15.10-0+deb12u1)",
+        "           2 ms – 5 ms   76.4 %   77.5 %  ████",
+        "  physical_read_requests_per_s  version 15 does not count read requests",
+        "  IO:DataFileRead                      1.10   35.5 %  ███",
+        "  shared_buffers  128MB",
+    ] {
+        assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+    let invalid = show(&invalid(), &Style::default());
+    assert!(invalid.contains("these figures are no result"), "{invalid}");
+}
+
+#[test]
+fn a_result_says_how_threads_were_placed() {
+    let said = |placement, words: &str| {
+        let mut record = postgres();
+        record.gate.placement = placement;
+        if placement.is_some_and(|placed: Placed| placed.kept == 0) {
+            record.plan.run.placement = dyno_plan::Placement::None;
+        }
+        let text = show(&record, &Style::default()).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text.contains(words), placement.is_some(), "{text}");
+    };
+    let kept = Placed { kept: 2, told: 8, beside: 7 };
+    said(Some(kept), "2 threads kept on a processor each, 7 of 8 sessions beside their server");
+    let alone = Placed { kept: 0, told: 8, beside: 0 };
+    said(Some(alone), "threads placed by the operating system alone (run.placement = none)");
+    said(None, "kept on a processor");
+}
+
+#[test]
+fn long_series_are_bounded() {
+    let mut record = postgres();
+    record.series.points = vec![record.series.points[0].clone(); 3_600];
+    let text = show(&record, &Style::default());
+    assert!(
+        text.contains("… and 3,580 more (--json shows all)") || text.contains("… and 3580 more"),
+        "{text}"
+    );
+    assert!(text.lines().count() < 200);
+}
+
+#[test]
+fn loads_are_measured_and_summed() {
+    let row = |table: &str, rows, blocks, bytes| LoadRow { table: table.into(), rows, blocks, bytes };
+    let good = [row("dyno_1.rows", 10_000, 10_000, 85_000_000), row("dyno_1.scan", 500, 500, 4_250_000)];
+    assert_eq!(load_table(&good, &Style::default()), LOAD);
+    let bad = load_table(&[row("t", 500, 250, 1)], &Style { color: true, width: 100 });
+    assert!(bad.contains("\x1b[31m2.000\x1b[0m"), "{bad:?}");
+}
+
+#[test]
+fn drops_are_shown_whole() {
+    let rows: Vec<DropRow> =
+        (0..100).map(|i| DropRow { kind: "table".into(), name: format!("t{i}"), bytes: None }).collect();
+    assert_eq!(drop_table(&rows, &Style::default()).lines().count(), 102);
+}
+
+#[test]
+fn the_live_line_says_where_the_run_is() {
+    let live = Live {
+        phase: "",
+        elapsed_s: 12.0,
+        length_s: Some(60.0),
+        until_s: Some(11.0),
+        ops_per_s: Some(31_204.2),
+        p50_us: Some(61.0),
+        p99_us: Some(210.0),
+        errors: 0,
+        remaining_s: Some(48.0),
+    };
+    assert_eq!(
+        live_line(&live, &Style::default()),
+        "  12 s / 60 s  at 11 s: ops/s 31,204  p50 61 µs  p99 210 µs  errors 0  ETA 48 s"
+    );
+    let warmup = Live { phase: "warm-up", elapsed_s: 1.7, length_s: Some(2.0), ..Live::default() };
+    assert_eq!(
+        live_line(&warmup, &Style::default()),
+        "  warm-up  1 s / 2 s  ops/s –  p50 –  p99 –  errors 0"
+    );
+}
+
+#[test]
+fn advice_is_told_with_its_way_out_the_gravest_first() {
+    let advice = |check: &str, severity, way_out: &str| Advice {
+        check: check.into(),
+        severity,
+        found: "as found".into(),
+        way_out: way_out.into(),
+    };
+    let list = [
+        advice("reach", Severity::Ok, ""),
+        advice("space", Severity::Fail, "free 2 GiB on /data"),
+        advice("track_io_timing", Severity::Warn, "SET track_io_timing = on"),
+    ];
+    let text = "  ✗ fail space: as found
+         → free 2 GiB on /data
+  ! warn track_io_timing: as found
+         → SET track_io_timing = on
+  ✓ ok   reach: as found
+";
+    assert_eq!(advice_table(&list, &Style::default()), text);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_text_leaves_its_columns(text in "\\PC{0,80}|[\\x00-\\x7f]{0,80}") {
+        assert_fits(&hostile(&text));
+    }
+}
+
+#[test]
+fn what_is_not_known_has_no_unit() {
+    let mut record = postgres();
+    let all = record.ops.get_mut("all").unwrap();
+    (all.service_us.p50, all.service_us.p99) = (None, None);
+    let card = result_card(&ResultRow::from(&record), &Style::default());
+    assert!(!card.contains("– µs") && card.contains('–'), "{card}");
+}
