@@ -37,8 +37,8 @@ const CHECKPOINTS: [&[&str]; 2] = [
     &["pg_stat_bgwriter.checkpoints_timed", "pg_stat_bgwriter.checkpoints_req"],
 ];
 
-/// Views of an engine that all of its versions have, one or the other, and that everybody may read.
-const ALWAYS: (&str, [&str; 2]) = ("postgres", ["pg_stat_checkpointer.", "pg_stat_bgwriter."]);
+/// Views of an engine that all of its versions have, one or the other, and that everybody may read; and what its counters begin with.
+const ALWAYS: (&str, [&str; 2]) = ("pg_stat_", ["pg_stat_checkpointer.", "pg_stat_bgwriter."]);
 
 /// Pages that were written behind sessions, likewise.
 const WRITTEN_BEHIND: [&[&str]; 3] = [
@@ -121,17 +121,13 @@ impl Cause {
 /// those that are always there.
 fn native(record: &RunRecord, lines: &[&[&str]]) -> Option<f64> {
     let all = &record.counters.native;
-    let is_told = |line: &&&[&str]| {
-        let view = view(line[0]);
-        all.range(view.to_owned()..).next().is_some_and(|(name, _)| name.starts_with(view))
-    };
-    if let Some(line) = lines.iter().find(is_told) {
+    let begins =
+        |with: &str| all.range(with.to_owned()..).next().is_some_and(|(name, _)| name.starts_with(with));
+    if let Some(line) = lines.iter().find(|line| begins(view(line[0]))) {
         return Some(line.iter().map(|name| all.get(*name).copied().unwrap_or(0.0)).sum());
     }
     let (engine, views) = ALWAYS;
-    let is_measured = !all.is_empty() && !record.targets.is_empty();
-    let is_there = is_measured && record.targets.iter().all(|target| target.engine == engine);
-    lines.iter().any(|line| is_there && views.contains(&view(line[0]))).then_some(0.0)
+    lines.iter().any(|line| views.contains(&view(line[0])) && begins(engine)).then_some(0.0)
 }
 
 /// What a counter's name says of where it was read, with the point: `pg_stat_bgwriter.`
