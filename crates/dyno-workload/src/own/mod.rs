@@ -8,7 +8,7 @@
 //! | `scale`, `tables`, `bulk` | numbers that grow with the scale, the tables that are described, and the one that transactions load |
 //! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
 //! | `scripts`, `expect`, `read_transaction`, `mixes`, `read`, `workload`, `describe` | the whole, and what can be told of it |
-//! | `state`, `safe`, `pipe`, `actor` | one session of it |
+//! | `outcome`, `safe`, `pipe`, `state`, `actor` | one session of it |
 //! | `example`, `inside` | folders to begin with, and those that are run from inside the program |
 //! | `suite` | the tests of a suite, each a page about a workload |
 //! | `pgbench` | a workload from scripts of pgbench |
@@ -30,6 +30,7 @@ mod isolation;
 mod mixes;
 mod names;
 mod options;
+mod outcome;
 pub mod pgbench;
 mod pipe;
 mod prepare;
@@ -59,9 +60,10 @@ pub use bulk::OwnBulk;
 pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
 pub use fault::Fault;
 pub use inside::is_inside;
+pub use outcome::{Amiss, Ended, Outcome};
 pub use read::{Choice, Part};
 pub use scripts::After;
-pub use state::{Amiss, Ended, Outcome, Step};
+pub use state::Step;
 pub use tables::{DescribedIndex, DescribedTable, RowMaker};
 pub use transaction::Rated;
 pub use workload::{Own, Single};

@@ -1,44 +1,36 @@
 //! Where a transaction of several commits goes on when one of its parts is taken back for a conflict: at the part's beginning.
 
 use super::draws::Keys;
-use super::state::{Outcome, State};
-use super::value::Held;
+use super::outcome::Outcome;
+use super::value::{Held, Hold};
+
+/// What values are drawn with, what has come of the transaction, what comes next in its code, and how many turns it has made.
+type At = (Keys, Outcome, u32, u32);
 
 /// What a session held before the part that is under way, which is all that is left of it when it is taken back.
 #[derive(Debug)]
 pub(super) struct Safe {
     held: Box<[Held]>,
     bytes: Box<[u8]>,
-    keys: Keys,
-    outcome: Outcome,
-    next: u32,
-    turns: u32,
+    at: At,
 }
 
-impl State {
-    /// Notes where it is: behind this, all is taken back together, and all before it stays.
-    pub(super) fn secure(&mut self) {
-        let Self { hold, keys, outcome, next, turns, pipe, .. } = self;
-        let (keys, outcome, next, turns) = (*keys, *outcome, *next, *turns);
-        match &mut pipe.safe {
-            Some(safe) => {
-                safe.held.copy_from_slice(&hold.held);
-                safe.bytes.copy_from_slice(&hold.bytes);
-                (safe.keys, safe.outcome, safe.next, safe.turns) = (keys, outcome, next, turns);
-            }
-            none => {
-                let (held, bytes) = (hold.held.clone(), hold.bytes.clone());
-                *none = Some(Safe { held, bytes, keys, outcome, next, turns });
-            }
-        }
+impl Safe {
+    pub(super) fn new(hold: &Hold, at: At) -> Self {
+        Self { held: hold.held.clone(), bytes: hold.bytes.clone(), at }
     }
 
-    /// Goes back there. What counts, such as a sequence, goes on.
-    pub(super) fn return_to_safe(&mut self) {
-        let Some(safe) = &self.pipe.safe else { return };
-        self.hold.held.copy_from_slice(&safe.held);
-        self.hold.bytes.copy_from_slice(&safe.bytes);
-        (self.keys, self.outcome, self.next, self.turns) = (safe.keys, safe.outcome, safe.next, safe.turns);
-        (self.asked, self.is_open, self.has_written) = (None, false, false);
+    /// Takes the place of what was noted before.
+    pub(super) fn note(&mut self, hold: &Hold, at: At) {
+        self.held.copy_from_slice(&hold.held);
+        self.bytes.copy_from_slice(&hold.bytes);
+        self.at = at;
+    }
+
+    /// Gives `hold` back what it held, and tells where that was.
+    pub(super) fn restore(&self, hold: &mut Hold) -> At {
+        hold.held.copy_from_slice(&self.held);
+        hold.bytes.copy_from_slice(&self.bytes);
+        self.at
     }
 }

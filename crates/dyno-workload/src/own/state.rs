@@ -1,15 +1,16 @@
-//! Where a session is in its transaction, and what has come of that so far.
+//! Where a session is in its transaction.
 
 use dyno_engine::{Answer, Isolation, StatementId};
 use dyno_record::Touch;
 
 use super::draws::Keys;
 use super::expr::{Expr, Given, Key};
+use super::outcome::{Amiss, NOTHING, Outcome};
 use super::pipe::Pipe;
 use super::program::{Code, Execute, Op, Prepared};
+use super::safe::Safe;
 use super::steps::TURNS_MAX;
 use super::value::{Held, Hold, Number};
-use crate::effect::Effect;
 
 /// What a session is to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,49 +34,9 @@ pub enum Step {
 /// The longest rest within a transaction, ns: an hour.
 pub(super) const REST_NS_MAX: u64 = 3_600_000_000_000;
 
-/// How a transaction ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// It has not.
-    Open,
-    /// It was committed; of a transaction whose statements commit each by itself, all are.
-    Committed,
-    /// A step has taken it back.
-    RolledBack,
-}
-
-/// A statement that has touched another number of rows than it has to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Amiss {
-    /// Which.
-    pub statement: StatementId,
-    /// How many it has to touch: at least, and at most.
-    pub wanted: (u64, u64),
-    /// How many it has touched.
-    pub got: u64,
-}
-
-/// What has come of a transaction so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outcome {
-    /// How it ended.
-    pub ended: Ended,
-    /// What it has done so far. Rows of a transaction that was taken back are none, and a statement that gives a number counts as one
-    /// row that was read.
-    pub effect: Effect,
-    /// The first statement that has touched another number of rows than it has to.
-    pub amiss: Option<Amiss>,
-}
-
 /// Bytes that a statement needs beside its text and its values at most, and a value beside its letters.
 const STATEMENT_BYTES: usize = 256;
 const VALUE_BYTES: usize = 16;
-
-const NOTHING: Outcome = Outcome {
-    ended: Ended::Open,
-    effect: Effect { rows: [0; Touch::KINDS], commits: 0, transactions: 0, rolled_back: 0, tallied: 0 },
-    amiss: None,
-};
 
 /// Where a session is in its transaction.
 #[derive(Debug)]
@@ -93,7 +54,7 @@ pub(super) struct State {
     pub(super) is_open: bool,
     pub(super) has_written: bool,
     /// Turns so far, of all that the transaction repeats.
-    pub(super) turns: u32,
+    turns: u32,
 }
 
 impl State {
@@ -122,6 +83,23 @@ impl State {
         if was_piped {
             self.pipe.clear();
         }
+    }
+
+    /// Notes where it is: behind this, all is taken back together, and all before it stays.
+    pub(super) fn secure(&mut self) {
+        let Self { hold, keys, outcome, next, turns, pipe, .. } = self;
+        let at = (*keys, *outcome, *next, *turns);
+        match &mut pipe.safe {
+            Some(safe) => safe.note(hold, at),
+            none => *none = Some(Safe::new(hold, at)),
+        }
+    }
+
+    /// Goes back there. What counts, such as a sequence, goes on.
+    pub(super) fn return_to_safe(&mut self) {
+        let Some(safe) = &self.pipe.safe else { return };
+        (self.keys, self.outcome, self.next, self.turns) = safe.restore(&mut self.hold);
+        (self.asked, self.is_open, self.has_written) = (None, false, false);
     }
 
     /// The transaction of the database is committed.

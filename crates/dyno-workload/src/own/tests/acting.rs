@@ -18,7 +18,7 @@ const DOLLARS: Dialect = Dialect {
 const QUESTIONS: Dialect = Dialect { mark: |_| "?".to_owned(), ..DOLLARS };
 
 /// A request in words.
-fn words(request: Request<'_>) -> String {
+pub(super) fn words(request: Request<'_>) -> String {
     match request {
         Request::Begin(isolation) => {
             format!("begin {}", isolation.words().unwrap_or_default()).trim().to_owned()
@@ -40,7 +40,7 @@ fn words(request: Request<'_>) -> String {
 }
 
 /// What a transaction does where statements return these numbers, one after the other.
-fn acted(actor: &mut Actor, answers: &[u64]) -> Vec<String> {
+pub(super) fn acted(actor: &mut Actor, answers: &[u64]) -> Vec<String> {
     let (mut all, mut last, mut answers) = (Vec::new(), None, answers.iter());
     while let Some(step) = actor.step(last) {
         all.push(actor.request(step, words));
@@ -50,7 +50,7 @@ fn acted(actor: &mut Actor, answers: &[u64]) -> Vec<String> {
     all
 }
 
-fn actor(own: &Arc<Own>) -> Actor {
+pub(super) fn actor(own: &Arc<Own>) -> Actor {
     Actor::new(own, "sqlite", 1, 0).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
@@ -136,63 +136,6 @@ steps = [
     assert_eq!(acted(&mut actor, &[]), first);
     actor.draw();
     assert_eq!(acted(&mut actor, &[])[1..3], ["0(1,2,6)", "1(1,2,3,300,7)"]);
-}
-
-#[test]
-fn a_transaction_is_tried_again_with_the_same_values() {
-    let own = workload(
-        "x = { uniform = [1, 1_000_000] }\ny = { uniform = [1, 1_000_000], per = \"statement\" }",
-        "sql = \"SELECT :x, :y; SELECT :x, :y\"\nretries = 2",
-    );
-    let mut actor = actor(&own);
-    actor.draw();
-    let first = acted(&mut actor, &[]);
-    assert!(actor.again());
-    assert_eq!(acted(&mut actor, &[]), first);
-    assert!(actor.again() && !actor.again());
-    actor.draw();
-    assert_ne!(acted(&mut actor, &[]), first);
-    assert!(actor.again());
-}
-
-#[test]
-fn of_several_transactions_the_one_that_was_taken_back_is_tried_again() {
-    let own = workload(
-        "x = { uniform = [1, 1_000_000], per = \"statement\" }",
-        r#"
-commit = "each"
-retries = 2
-steps = [
-  { sql = "UPDATE t SET a = :x" },
-  { repeat = 3, counter = "n", steps = [{ transaction = [{ sql = "SELECT :n, :x", read = "got" }, { sql = "UPDATE t SET a = :got, b = :x" }] }] },
-]"#,
-    );
-    let mut whole = actor(&own);
-    whole.draw();
-    // Rows of the six statements after the first: each update changes one.
-    let all = acted(&mut whole, &[1, 7, 1, 8, 1, 9, 1]);
-    assert_eq!(whole.outcome().effect.commits, 4);
-
-    let mut actor = actor(&own);
-    actor.draw();
-    // It fails in the update of the second turn, where two transactions have committed.
-    let (mut did, mut last, mut rows) = (Vec::new(), None, [1, 7, 1, 8].into_iter());
-    loop {
-        let step = actor.step(last).expect("there is more to do");
-        let is_statement = matches!(step, Step::Execute(_));
-        let Some(rows) = (if is_statement { rows.next() } else { Some(0) }) else { break };
-        did.push(actor.request(step, words));
-        last = Some(Done { rows, commit_began_ns: None });
-    }
-    let failed = actor.failed(ErrorClass::Retryable);
-    assert!(failed.is_open && failed.may_again, "{failed:?}");
-    assert_eq!(actor.outcome().effect.commits, 2);
-    assert!(actor.again());
-    did.truncate(5);
-    did.extend(acted(&mut actor, &[8, 1, 9, 1]));
-    assert_eq!(did, all);
-    assert_eq!(actor.outcome(), whole.outcome());
-    assert!(actor.again() && !actor.again());
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod setting;
 mod splitting;
 mod statements;
 mod suite;
+mod tried;
 
 use std::sync::Arc;
 
