@@ -17,11 +17,14 @@ const UNITS: [(&str, &str, f64); 4] = [
 pub(crate) struct Watched {
     /// The last interval that is over.
     pub(crate) moment: Option<Moment>,
+    /// Whether it went away, and no interval has ended since.
+    is_away: bool,
 }
 
 impl Watched {
     /// The database is away: figures of before are no figures of now.
     pub(crate) fn lose(&mut self) {
+        self.is_away = true;
         if let Some(moment) = &mut self.moment {
             (moment.point, moment.waits) = (None, Vec::new());
         }
@@ -30,7 +33,7 @@ impl Watched {
     /// It goes on.
     pub(crate) fn hear(&mut self, seen: &Seen) {
         match seen {
-            Seen::Interval(moment) => self.moment = Some(moment.clone()),
+            Seen::Interval(moment) => *self = Self { moment: Some(moment.clone()), is_away: false },
             Seen::Lost(_) => self.lose(),
             // The next interval tells more.
             Seen::Begun(_) | Seen::Back(_) | Seen::Anew(_) | Seen::Final(_) => {}
@@ -39,7 +42,7 @@ impl Watched {
 
     /// Whether the database answers.
     pub(crate) fn answers(&self) -> bool {
-        self.moment.as_ref().is_none_or(|moment| moment.point.is_some())
+        !self.is_away && self.moment.as_ref().is_none_or(|moment| moment.point.is_some())
     }
 
     /// Each figure of the last interval: its name with the base unit, the name that results have, and its value.
@@ -119,5 +122,8 @@ mod tests {
         watched.hear(&Seen::Lost("it was shut down".to_owned()));
         assert!(!watched.answers() && watched.figures().is_empty());
         assert!(watched.moment.as_ref().unwrap().waits.is_empty());
+        let mut never = Watched::default();
+        never.hear(&Seen::Lost("it was shut down".to_owned()));
+        assert!(!never.answers(), "it went away before its first interval was over");
     }
 }
