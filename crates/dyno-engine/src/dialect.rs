@@ -11,6 +11,9 @@ pub struct Dialect {
     pub bytes_length: &'static str,
     /// Statements behind which a connection sees one moment, until it commits.
     pub snapshot: &'static [&'static str],
+    /// How a `CALL` is sent, and with which mark for the number that it tells if that is read; absent where it is sent as it was
+    /// written, and tells in a row.
+    pub call: Option<fn(&str, Option<&str>) -> String>,
     /// What stands before the names of Dyno's tables: `dyno_`, or a schema as in `dyno.`.
     pub prefix: &'static str,
 }

@@ -105,6 +105,7 @@ impl Target for MyTarget {
                 "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
                 "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
             ],
+            call: None,
             prefix: "dyno_",
         }
     }

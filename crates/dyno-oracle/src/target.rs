@@ -95,6 +95,7 @@ impl Target for OraTarget {
             from_nothing: " FROM dual",
             bytes_length: "UTL_RAW.LENGTH",
             snapshot: &["SET TRANSACTION READ ONLY"],
+            call: Some(ops::called),
             prefix: "dyno_",
         }
     }

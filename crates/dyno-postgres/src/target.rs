@@ -127,6 +127,7 @@ impl Target for PgTarget {
             from_nothing: "",
             bytes_length: "octet_length",
             snapshot: &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"],
+            call: None,
             prefix: "dyno.",
         }
     }

@@ -111,6 +111,7 @@ impl Target for SqliteTarget {
             from_nothing: "",
             bytes_length: "length",
             snapshot: &["BEGIN"],
+            call: None,
             prefix: "dyno_",
         }
     }

@@ -148,7 +148,14 @@ impl Target for ScriptedTarget {
 
     /// It reads no SQL.
     fn dialect(&self) -> Dialect {
-        Dialect { mark: |_| String::new(), from_nothing: "", bytes_length: "", snapshot: &[], prefix: "" }
+        Dialect {
+            mark: |_| String::new(),
+            from_nothing: "",
+            bytes_length: "",
+            snapshot: &[],
+            call: None,
+            prefix: "",
+        }
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

@@ -103,7 +103,7 @@ impl OraSession {
                 format!("statement {} commits by itself, so it is no step of a transaction", statement.name);
             return Err(OpError::fatal("statement", message));
         }
-        if statement.answer == Answer::Columns && !is_query(statement) {
+        if statement.answer == Answer::Columns && !is_query(statement) && !is_block(statement) {
             let message = format!("statement {} is no query, so no column of it can be read", statement.name);
             return Err(OpError::fatal("statement", message));
         }
@@ -125,12 +125,18 @@ impl OraSession {
     ) -> Result<Done, Error> {
         let Statement { sql, answer, commits, .. } = statement;
         let driver = self.connection.driver();
-        let tells = *commits == Commits::Inside || *answer == Answer::Number;
+        let tells = *commits == Commits::Inside || matches!(answer, Answer::Number | Answer::Columns);
         let rows = if is_query(statement) {
             read(driver.query(sql, &binds)?, *answer, row)?
         } else if tells {
             binds.push(&DB_TYPE_NUMBER);
-            number(&driver.execute(sql, &binds)?.out_bind_data())?
+            let told = number(&driver.execute(sql, &binds)?.out_bind_data())?;
+            if *answer == Answer::Columns {
+                row.push(Value::Int(told as i64));
+                1
+            } else {
+                told
+            }
         } else {
             driver.execute(sql, &binds)?.rows_affected()
         };
@@ -212,9 +218,13 @@ impl OraSession {
 
 /// Whether a statement is a query: anything else but a change of rows is a block, which tells its number in its last bind.
 fn is_query(statement: &Statement) -> bool {
+    !statement.writes() && !is_block(statement)
+}
+
+fn is_block(statement: &Statement) -> bool {
     let word = statement.sql.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty());
     let is = |name: &&str| word.is_some_and(|word| word.eq_ignore_ascii_case(name));
-    !statement.writes() && !["BEGIN", "DECLARE", "CALL"].iter().any(is)
+    ["BEGIN", "DECLARE", "CALL"].iter().any(is)
 }
 
 /// What is read of the answer to a query.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dyno_engine::{Commits, Dialect, Statement, StatementId, Value};
+use dyno_engine::{Answer, Commits, Dialect, Statement, StatementId, Value};
 use dyno_record::{
     Class, Counter, Expected, OwnWorkload, Pipelined, Share, Touch, TransactionFacts, Yardstick,
 };
@@ -393,7 +393,11 @@ fn statement(prepared: &Prepared, dialect: Dialect) -> Result<Statement, Fault> 
         let hint = "write :name for a value that is drawn, and a question mark in quotes where it is one";
         return Err(text.fault(at, "the engine takes ? for a parameter", hint));
     }
-    let sql = prepared.with(mark);
+    let mut sql = prepared.with(mark);
+    if let Some(call) = dialect.call.filter(|_| prepared.calls) {
+        let tells = matches!(answer, Answer::Number | Answer::Columns).then(|| mark(piece.params.len() + 1));
+        sql = call(&sql, tells.as_deref());
+    }
     let commits = if *commits { Commits::Behind } else { Commits::Nothing };
     let (name, params) = (name.clone(), types.to_vec());
     Ok(Statement { name, sql, params, answer: *answer, commits, works: true })

@@ -60,11 +60,11 @@ pub(in crate::own) fn split(text: &Text) -> Result<Vec<Piece>, Fault> {
                 (None, Some(last)) if last.block => last.at.end += 1,
                 (None, _) => {}
             },
-            Kind::End if now.depth == 0 || now.is_bare_begin(&text.letters) => pieces.extend(now.end()),
+            Kind::End if now.may_end() || now.is_bare_begin(&text.letters) => pieces.extend(now.end()),
             _ => now.token(&text.letters, token),
         }
     }
-    if now.depth > 0
+    if !now.may_end()
         && let Some(first) = now.tokens.first()
     {
         let hint = "write END; where it ends, or a line with / behind it";
@@ -115,6 +115,19 @@ struct Now {
     /// Whether the word before was END.
     after_end: bool,
     begins_with_create: bool,
+    /// Whether it makes a procedure or a function.
+    routine: bool,
+    declares: Declares,
+}
+
+/// What a block of PL/SQL declares before its BEGIN, each ended by a semicolon: behind DECLARE, or the IS or AS of a routine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Declares {
+    #[default]
+    No,
+    /// The word before was a routine's IS or AS, behind which a text may be its body as well.
+    Perhaps,
+    Yes,
 }
 
 impl Now {
@@ -144,8 +157,27 @@ impl Now {
             self.word(&letters[token.at.clone()].to_ascii_uppercase());
         } else {
             self.after_end = false;
+            self.declares = if self.declares == Declares::Yes { Declares::Yes } else { Declares::No };
         }
         self.tokens.push(token);
+    }
+
+    /// Whether a semicolon ends it.
+    fn may_end(&self) -> bool {
+        self.depth == 0 && self.declares != Declares::Yes
+    }
+
+    /// What is declared, where `word` follows outside of its blocks.
+    fn declared(&self, word: &str) -> Declares {
+        const CONDITION: [&str; 6] = ["NOT", "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT"];
+        match (self.declares, word) {
+            (_, "DECLARE") => Declares::Yes,
+            (_, "BEGIN") => Declares::No,
+            (Declares::Yes, _) => Declares::Yes,
+            (Declares::Perhaps, _) if !CONDITION.contains(&word) => Declares::Yes,
+            (Declares::No, "IS" | "AS") if self.routine => Declares::Perhaps,
+            _ => Declares::No,
+        }
     }
 
     /// Counts blocks. `END IF`, `END LOOP` and the like end what is not counted, `END CASE` what is.
@@ -156,8 +188,12 @@ impl Now {
         let head = self.tokens.len() < 12 && (self.tokens.is_empty() || self.begins_with_create);
         self.begins_with_create |= self.tokens.is_empty() && word == "CREATE";
         self.blocks |= head && HOLDING.contains(&word);
+        self.routine |= head && matches!(word, "PROCEDURE" | "FUNCTION");
         if !self.blocks {
             return;
+        }
+        if self.depth == 0 {
+            self.declares = self.declared(word);
         }
         match word {
             "IF" | "LOOP" | "WHILE" | "REPEAT" | "FOR" if self.after_end => self.depth += 1,

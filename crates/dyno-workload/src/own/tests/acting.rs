@@ -13,6 +13,7 @@ const DOLLARS: Dialect = Dialect {
     from_nothing: "",
     bytes_length: "",
     snapshot: &[],
+    call: None,
     prefix: "",
 };
 const QUESTIONS: Dialect = Dialect { mark: |_| "?".to_owned(), ..DOLLARS };

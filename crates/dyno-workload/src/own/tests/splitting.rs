@@ -50,6 +50,16 @@ fn statements_end_with_semicolons_and_blocks_hold_theirs() {
     let procedure = "CREATE OR REPLACE PROCEDURE p() BEGIN IF a THEN SELECT 1; END IF; WHILE b DO SELECT 2; END WHILE; END";
     split_into(&format!("{procedure}; SELECT 1"), &[(procedure, &[]), ("SELECT 1", &[])]);
     split_into("BEGIN NULL; END;\n/\nSELECT 1\n/\n", &[("BEGIN NULL; END;", &[]), ("SELECT 1", &[])]);
+    for declaring in [
+        "DECLARE n NUMBER; m NUMBER := 1; BEGIN n := m; END;",
+        "CREATE OR REPLACE PROCEDURE p(a IN NUMBER) IS n NUMBER; m t.c%TYPE; BEGIN IF a IS NULL THEN RETURN; END IF; n := 1; END;",
+        "CREATE FUNCTION f RETURN NUMBER AS BEGIN RETURN 1; END;",
+        "CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW DECLARE n NUMBER; BEGIN n := 1; END;",
+    ] {
+        split_into(&format!("{declaring}\n/\nSELECT 1;"), &[(declaring, &[]), ("SELECT 1", &[])]);
+    }
+    let returning = "CREATE FUNCTION f(a int) RETURNS boolean RETURN a IS NULL";
+    split_into(&format!("{returning}; SELECT 1"), &[(returning, &[]), ("SELECT 1", &[])]);
     let function = "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS $$ SELECT 1; SELECT 2 $$";
     split_into(
         &format!("{function};CREATE TABLE begin_ (a int)"),

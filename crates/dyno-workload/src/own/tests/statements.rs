@@ -55,7 +55,7 @@ fn sent(picked: &Picked, mark: fn(usize) -> String) -> Vec<String> {
     let made = draft("w", picked, &[]);
     let files = finished(&made);
     let own = Own::read_files("w", &files).unwrap_or_else(|fault| panic!("{fault}\n{files:#?}"));
-    let dialect = Dialect { mark, from_nothing: "", bytes_length: "", snapshot: &[], prefix: "" };
+    let dialect = Dialect { mark, from_nothing: "", bytes_length: "", snapshot: &[], call: None, prefix: "" };
     let all = own.statements("", dialect).unwrap_or_else(|fault| panic!("{fault}\n{files:#?}"));
     all.iter().map(|statement| statement.sql.clone()).collect()
 }

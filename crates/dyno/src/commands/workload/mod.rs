@@ -73,6 +73,7 @@ fn dialect() -> dyno_engine::Dialect {
         from_nothing: "",
         bytes_length: "",
         snapshot: &[],
+        call: None,
         prefix: "",
     }
 }

@@ -1,0 +1,2 @@
+-- name: all
+CALL orders_stock_level(:w_id, :stock_d_id, :threshold);
