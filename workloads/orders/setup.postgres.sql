@@ -6,7 +6,7 @@ DECLARE
     supplies int[] := string_to_array(p_supplies, ',');
     quantities int[] := string_to_array(p_quantities, ',');
     o int; tax numeric; discount numeric; last text; credit text; w numeric;
-    price numeric; item_name text; item_data text; s_left int; dist text; stock_data text;
+    price numeric; item_name text; item_data text; dist text; stock_data text; line int; added int;
 BEGIN
     p_done := 0;
     SELECT c_discount, c_last, c_credit, w_tax INTO discount, last, credit, w FROM customer JOIN warehouse ON w_id = c_w_id
@@ -15,17 +15,33 @@ BEGIN
     INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local)
         VALUES (o, p_d, p_w, p_c, CURRENT_TIMESTAMP, p_lines, p_local);
     INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (o, p_d, p_w);
-    FOR line IN 1..p_lines LOOP
-        SELECT i_price, i_name, i_data INTO price, item_name, item_data FROM item WHERE i_id = items[line];
-        IF NOT FOUND THEN RETURN; END IF;
-        UPDATE stock SET s_quantity = s_quantity - quantities[line] + CASE WHEN s_quantity >= quantities[line] + 10 THEN 0 ELSE 91 END,
-            s_ytd = s_ytd + quantities[line], s_order_cnt = s_order_cnt + 1,
-            s_remote_cnt = s_remote_cnt + CASE WHEN supplies[line] = p_w THEN 0 ELSE 1 END
-            WHERE s_w_id = supplies[line] AND s_i_id = items[line]
-            RETURNING s_data, CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 WHEN 10 THEN s_dist_10 END INTO stock_data, dist;
-        INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info)
-            VALUES (o, p_d, p_w, line, items[line], supplies[line], quantities[line], quantities[line] * price, dist);
-    END LOOP;
+    -- All lines at once; a row of stock is taken from once by a statement, so what an order names twice is left for the loop.
+    WITH line AS (
+        SELECT * FROM UNNEST(items, supplies, quantities) WITH ORDINALITY AS l(wanted, supply, quantity, place) LIMIT p_lines
+    ), taken AS (
+        UPDATE stock SET s_quantity = s_quantity - quantity + CASE WHEN s_quantity >= quantity + 10 THEN 0 ELSE 91 END,
+            s_ytd = s_ytd + quantity, s_order_cnt = s_order_cnt + 1,
+            s_remote_cnt = s_remote_cnt + CASE WHEN supply = p_w THEN 0 ELSE 1 END
+            FROM line INNER JOIN item ON i_id = wanted WHERE s_w_id = supply AND s_i_id = wanted
+            RETURNING place, wanted, supply, quantity, i_price, i_name, i_data, s_data, CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 WHEN 10 THEN s_dist_10 END AS info
+    )
+    INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info)
+        SELECT o, p_d, p_w, place, wanted, supply, quantity, quantity * i_price, info FROM taken;
+    GET DIAGNOSTICS added = ROW_COUNT;
+    IF added < p_lines THEN
+        FOR line IN SELECT place FROM GENERATE_SERIES(1, p_lines) place WHERE NOT EXISTS
+            (SELECT 1 FROM order_line WHERE ol_w_id = p_w AND ol_d_id = p_d AND ol_o_id = o AND ol_number = place) LOOP
+            SELECT i_price, i_name, i_data INTO price, item_name, item_data FROM item WHERE i_id = items[line];
+            IF NOT FOUND THEN RETURN; END IF;
+            UPDATE stock SET s_quantity = s_quantity - quantities[line] + CASE WHEN s_quantity >= quantities[line] + 10 THEN 0 ELSE 91 END,
+                s_ytd = s_ytd + quantities[line], s_order_cnt = s_order_cnt + 1,
+                s_remote_cnt = s_remote_cnt + CASE WHEN supplies[line] = p_w THEN 0 ELSE 1 END
+                WHERE s_w_id = supplies[line] AND s_i_id = items[line]
+                RETURNING s_data, CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 WHEN 10 THEN s_dist_10 END INTO stock_data, dist;
+            INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info)
+                VALUES (o, p_d, p_w, line, items[line], supplies[line], quantities[line], quantities[line] * price, dist);
+        END LOOP;
+    END IF;
     p_done := 1;
 END $$;
 CREATE OR REPLACE PROCEDURE orders_payment(p_w bigint, p_d bigint, p_c_w bigint, p_c_d bigint, p_by_name bigint, p_name text,
@@ -36,8 +52,8 @@ BEGIN
     UPDATE district SET d_ytd = d_ytd + p_paid WHERE d_w_id = p_w AND d_id = p_d RETURNING d_name INTO district_name;
     p_whose := p_c;
     IF p_by_name = 1 THEN
-        SELECT c_id INTO p_whose FROM (SELECT c_id, ROW_NUMBER() OVER (ORDER BY c_first) AS place, COUNT(*) OVER () AS many
-            FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_last = p_name) found WHERE 2 * place IN (many, many + 1);
+        SELECT (ARRAY_AGG(c_id ORDER BY c_first))[(COUNT(*) + 1) / 2] INTO p_whose
+            FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_last = p_name;
     END IF;
     UPDATE customer SET c_balance = c_balance - p_paid, c_ytd_payment = c_ytd_payment + p_paid, c_payment_cnt = c_payment_cnt + 1,
         c_data = CASE WHEN c_credit = 'BC' THEN SUBSTR(CONCAT_WS(' ', p_whose, p_c_d, p_c_w, p_d, p_w, p_paid, '|', c_data), 1, 500) ELSE c_data END
@@ -51,8 +67,8 @@ DECLARE whose bigint := p_c; customer_row customer%ROWTYPE; order_row orders%ROW
 BEGIN
     p_lines := 0;
     IF p_by_name = 1 THEN
-        SELECT c_id INTO whose FROM (SELECT c_id, ROW_NUMBER() OVER (ORDER BY c_first) AS place, COUNT(*) OVER () AS many
-            FROM customer WHERE c_w_id = p_w AND c_d_id = p_d AND c_last = p_name) found WHERE 2 * place IN (many, many + 1);
+        SELECT (ARRAY_AGG(c_id ORDER BY c_first))[(COUNT(*) + 1) / 2] INTO whose
+            FROM customer WHERE c_w_id = p_w AND c_d_id = p_d AND c_last = p_name;
     END IF;
     SELECT * INTO customer_row FROM customer WHERE c_w_id = p_w AND c_d_id = p_d AND c_id = whose;
     SELECT * INTO order_row FROM orders WHERE o_w_id = p_w AND o_d_id = p_d AND o_c_id = whose ORDER BY o_id DESC LIMIT 1;
@@ -72,8 +88,9 @@ BEGIN
         END IF;
         DELETE FROM new_order WHERE no_w_id = p_w AND no_d_id = district_number AND no_o_id = o;
         UPDATE orders SET o_carrier_id = p_carrier WHERE o_w_id = p_w AND o_d_id = district_number AND o_id = o RETURNING o_c_id INTO c;
-        UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP WHERE ol_w_id = p_w AND ol_d_id = district_number AND ol_o_id = o;
-        SELECT SUM(ol_amount) INTO total FROM order_line WHERE ol_w_id = p_w AND ol_d_id = district_number AND ol_o_id = o;
+        WITH delivered AS (UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP WHERE ol_w_id = p_w AND ol_d_id = district_number AND ol_o_id = o
+            RETURNING ol_amount)
+            SELECT SUM(ol_amount) INTO total FROM delivered;
         UPDATE customer SET c_balance = c_balance + total, c_delivery_cnt = c_delivery_cnt + 1
             WHERE c_w_id = p_w AND c_d_id = district_number AND c_id = c;
     END LOOP;
