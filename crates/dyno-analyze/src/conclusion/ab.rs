@@ -4,7 +4,7 @@ use dyno_record::{RunId, Unit};
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, Figures};
-use crate::compare::{Comparison, GateResult, Overall, Verdict};
+use crate::compare::{Comparison, GateResult, Overall, SIGNIFICANCE, Verdict};
 use crate::number::fixed;
 use crate::points::{Measure, phrase};
 use crate::varied::Varied;
@@ -68,11 +68,26 @@ fn line(ab: &Ab, comparison: &Comparison, leading: &Overall) -> String {
         Verdict::More => format!("{b} has more than {a}: {by}"),
         Verdict::Less => format!("{b} has less than {a}: {by}"),
         Verdict::Same => format!("{b} and {a} are the same within ± {margin} %: {by}"),
-        Verdict::Unsure => format!("the runs do not tell whether {b} and {a} differ: {by}"),
+        Verdict::Unsure => {
+            let why = unsure(leading);
+            format!("the runs do not tell whether {b} and {a} differ by more than {margin} %: {by}{why}")
+        }
         Verdict::OneRunEach => format!("one run of each side is no verdict on {b} against {a}: {by}"),
         Verdict::OthersHadPart => {
             format!("others had part in the figures, so there is no verdict on {b} against {a}: {by}")
         }
+    }
+}
+
+/// Why an interval that leaves out 0 is no verdict: as few runs lie as far apart by chance, too.
+fn unsure(leading: &Overall) -> String {
+    let apart = leading.interval_pct.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    match leading.p.filter(|&p| apart && p > SIGNIFICANCE) {
+        Some(p) => format!(
+            "; so few runs are as far apart in {} of 100 cases where nothing differs",
+            fixed(100.0 * p, 0)
+        ),
+        None => String::new(),
     }
 }
 

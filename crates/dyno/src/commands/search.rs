@@ -37,7 +37,11 @@ pub(super) fn run(common: &Common, args: &Search, talk: &Talk) -> anyhow::Result
         talk.say(&format!("stored as {id}; `dyno show {id}` shows all of it"));
         return Ok(if figures.holds.is_none() { Exit::Invalid } else { Exit::Done });
     };
-    talk.error(&format!("{why}; nothing is found yet"), &format!("its runs are kept: `dyno show {id}`"));
+    let kept = match ended.records.is_empty() {
+        true => "no run of it was stored".to_owned(),
+        false => format!("its runs are kept: `dyno show {id}`"),
+    };
+    talk.error(&format!("{why}; nothing is found yet"), &kept);
     let exit = Exit::from(ended.worst);
     Ok(if exit == Exit::Interrupted { exit } else { Exit::Failed })
 }
