@@ -117,7 +117,8 @@ def measure(table, server, engine, dyno, sessions):
     sides.append(("client drive", "drive=server,deck=false", lambda: ours("drive=client,deck=false"), 2.0))
     # The disk's time is the same for both and hides what round trips cost.
     sides.append((f"client drive{UNWAITED}", "drive=server,deck=false", lambda: ours("drive=client,deck=false", commit="nowait"), 2.0))
-    for name, options, peer, wanted in sides:
+    wished = os.environ.get("AGAINST", "").split(",")
+    for name, options, peer, wanted in (side for side in sides if wished == [""] or side[0] in wished):
         by = over_tcp if name == "go-tpc" else dyno
         commit = "nowait" if name.endswith(UNWAITED) else "wait"
         with commits(server, engine, commit):
