@@ -3,7 +3,7 @@
 Dyno loads the tables twice: peers have theirs in a database of their own, as they do not keep all that Dyno asks for behind a run. go-tpc runs on
 them as they are, for sysbench-tpcc they are renamed to its names and back (both lack nothing of what they need). `GO_TPC` names the program, `SYSBENCH_TPCC` the folder of the scripts; a peer that is not there is skipped with that reason.
 `ORDERS` names a changed folder of the workload, `WAREHOUSES=2` takes others than 20, `SESSIONS=4` other sessions, `ENGINES=postgres,mysql` some engines; `PEER_LOAD=1` also times peers' own loads of one
-warehouse, `PEER_CHECK=1` asks go-tpc whether Dyno's tables are right behind Dyno's runs.
+warehouse, `PEER_CHECK=1` asks go-tpc whether Dyno's tables are right behind Dyno's runs; `AGAINST="client drive,go-tpc"` measures these sides only.
 """
 
 import contextlib
