@@ -64,6 +64,9 @@ pub trait Crew {
     /// Transactions of the sessions of a target, so far, that were no operations.
     fn overhead(&self, target: usize) -> i64;
 
+    /// A moment for all is chosen next: what has to be known for that is learned now, however long it takes.
+    fn prepare_gate(&mut self);
+
     /// Every session starts at `opens_ns`.
     fn open_gate(&mut self, opens_ns: u64);
 
