@@ -106,11 +106,11 @@ impl NatsFleet {
                 }
             }
             if cancel.is_cancelled() {
-                self.let_go(&members);
+                self.give_up(&members);
                 return Err(FleetError::Cancelled);
             }
             if Instant::now() >= until {
-                self.let_go(&members);
+                self.give_up(&members);
                 return Err(too_few(&self.options, &gathering));
             }
         }
@@ -150,6 +150,12 @@ impl NatsFleet {
         self.know_clocks(&members);
         members.iter().for_each(|member| self.watch(member));
         members
+    }
+
+    /// Lets all of them go, and counts on none: the next run of a command calls them anew.
+    fn give_up(&self, members: &[Arc<Member>]) {
+        self.let_go(members);
+        self.members.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     fn let_go(&self, members: &[Arc<Member>]) {
