@@ -119,9 +119,9 @@ pub trait Muster: Send + Sync {
     fn stored(&self, run_id: &str);
 
     /// Gets those together who do the sessions of `job`, which connect when [`Crew::connect`] says so. Their intervals come by the
-    /// channel.
+    /// channel. Where somebody has to be waited for, `tell` hears how many are there, and of how many.
     ///
     /// # Errors
     /// There is no crew.
-    fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError>;
+    fn start(&self, job: &Job<'_>, tell: &dyn Fn(usize, usize)) -> Result<Mustered, TargetError>;
 }

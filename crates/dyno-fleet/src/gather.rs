@@ -237,13 +237,23 @@ impl Muster for NatsFleet {
         self.members().iter().for_each(|member| self.wire.publish(&member.subject, ask.clone()));
     }
 
-    fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError> {
+    fn start(&self, job: &Job<'_>, tell: &dyn Fn(usize, usize)) -> Result<Mustered, TargetError> {
         refuse_unfit(job)?;
-        self.fill(&job.cancel, &|_| ())?;
+        self.fill(&job.cancel, &|gathering| {
+            if gathering.there < gathering.of {
+                tell(gathering.there, gathering.of);
+            }
+        })?;
         let seats = self.shared_out(job)?;
+        let parcel = parcel(job)?;
+        if let Some(parcel) = &parcel {
+            let members: Vec<&Member> = seats.iter().map(|seat| seat.member.as_ref()).collect();
+            send((&self.wire, &self.leader.id), parcel, &members, job)?;
+        }
+        let folders_sum = parcel.map(|parcel| parcel.sum);
         let weights: Vec<u32> = seats.iter().map(|seat| seat.weight).collect();
         let orders = (0..).zip(&seats).map(|(rank, seat)| {
-            let order = order(job, weights.clone(), rank);
+            let order = order(job, weights.clone(), rank, folders_sum.clone());
             (seat.member.subject.clone(), written(&Ask::Lead(Box::new(order))))
         });
         let orders: Vec<_> = orders.collect();
