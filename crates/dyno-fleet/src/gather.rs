@@ -18,6 +18,7 @@ use crate::messages::{Answer, Ask, Hello, Leader};
 use crate::options::FleetOptions;
 use crate::orders::{order, refuse_unfit};
 use crate::roll_call::{self, Gathering, too_few};
+use crate::sending::{parcel, send};
 use crate::share::{Weights, busy, shares};
 use crate::subjects::Subjects;
 use crate::wire::Wire;
