@@ -42,6 +42,8 @@ mod share;
 mod simulated;
 mod subjects;
 mod upload;
+#[cfg(test)]
+mod ways;
 mod wire;
 
 pub use agent::serve;
