@@ -6,7 +6,7 @@ import sys
 
 from shared import process
 
-ALL = ["lookups", "pgbench", "own_sql", "orders", "limit", "reads", "server_drive", "updates", "mysql_lookups", "mysql_updates", "mysql_choices", "load", "sqlite_memory", "sqlite_direct", "over_memory", "measuring", "scraped", "home", "viewers", "gate", "many_sessions", "repository", "waiting", "same_sides", "suite_twice", "awr"]
+ALL = ["lookups", "pgbench", "own_sql", "orders", "limit", "reads", "server_drive", "updates", "mysql_lookups", "mysql_updates", "mysql_choices", "load", "sqlite_memory", "sqlite_direct", "over_memory", "measuring", "scraped", "home", "viewers", "gate", "fleet", "many_sessions", "repository", "waiting", "same_sides", "suite_twice", "awr"]
 # What needs more than this build, and is run when it is named.
 ASKED = ["before"]
 

@@ -6,7 +6,7 @@ use dyno_drive::Aim;
 use dyno_engine::{Cancel, DataState, Registry, TargetErrorKind};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::Identity;
-use dyno_workload::own::Own;
+use dyno_workload::own::{Own, SentFolders};
 
 use crate::error::Error;
 use crate::{data, own, targets};
@@ -22,7 +22,8 @@ pub struct KnownTarget {
     pub reads_only: Option<String>,
 }
 
-/// The targets of `plan` and its workloads as far as they are needed to describe a run that is over: nothing is connected.
+/// The targets of `plan` and its workloads, which were `sent` with it, as far as they are needed to describe a run that is over: nothing
+/// is connected.
 ///
 /// # Errors
 /// There is no such engine, or a workload cannot be read.
@@ -30,35 +31,36 @@ pub fn describe(
     engines: Registry,
     plan: &Plan,
     known: &[KnownTarget],
+    sent: &SentFolders,
 ) -> Result<(Vec<Aim>, Vec<Arc<Own>>), Error> {
     let mut aims = Vec::new();
     for (url, known) in plan.target.all().iter().zip(known) {
         let target = targets::open(engines, plan, url, None)?;
         aims.push(Aim::new(target, known.identity.clone(), known.spec.clone()));
     }
-    Ok((aims, own::of(plan, engines.specs)?))
+    Ok((aims, own::of_sent(plan, engines.specs, sent)?))
 }
 
-/// The targets of `plan` as this host reaches them, and its workloads, which have to be those of these `versions`.
+/// The targets of `plan` as this host reaches them, and its workloads, which were `sent` with it and have to be those of these `versions`.
 ///
 /// # Errors
-/// A target cannot be reached from here, is another one than the leader's, or holds other data; or a workload is not the same here.
+/// A target cannot be reached from here, is another one than the leader's, or holds other data; or a workload is not the same as it arrived.
 pub fn reach_to_drive(
     engines: Registry,
     plan: &Plan,
     known: &[KnownTarget],
-    versions: &[String],
+    (versions, sent): (&[String], &SentFolders),
 ) -> Result<(Vec<Aim>, Vec<Arc<Own>>), Error> {
-    let owns = own::of(plan, engines.specs)?;
+    let owns = own::of_sent(plan, engines.specs, sent)?;
     let here: Vec<String> = owns.iter().map(|own| own.facts().version()).collect();
     if here != versions {
         return Err(Error::usage(
             format!(
-                "the workload here is {}, and the leader's is {}: operations would not be the same",
+                "the workload as it arrived here is {}, and the leader's is {}: operations would not be the same",
                 here.join(" + "),
                 versions.join(" + ")
             ),
-            "copy the workload's folder to every driver host, to the same path",
+            "leave the files of its folder alone while it is led",
         ));
     }
     let mut aims = Vec::new();

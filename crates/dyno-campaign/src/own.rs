@@ -8,7 +8,7 @@ use dyno_engine::{
 };
 use dyno_plan::{Commit, Engines, OwnRate, Plan, PlanErrors, Side};
 use dyno_record::Identity;
-use dyno_workload::own::{Choice, Fault, Own, Part, Rated, is_inside};
+use dyno_workload::own::{Choice, Fault, Own, Part, Rated, SentFolders, is_inside};
 
 use crate::bulk;
 use crate::error::Error;
@@ -40,7 +40,11 @@ const CLASSES_MAX: usize = 200;
 /// # Errors
 /// It is none, or has files for an engine that is not among `engines`.
 pub fn read(folder: &Path, choice: Choice<'_>, engines: Engines) -> Result<Own, Error> {
-    let own = Own::read_as(folder, choice).map_err(PlanErrors::from)?;
+    known(Own::read_as(folder, choice).map_err(PlanErrors::from)?, folder, engines)
+}
+
+/// `own` as it was read from `folder`, whose files are all for engines that are among `engines`.
+fn known(own: Own, folder: &Path, engines: Engines) -> Result<Own, Error> {
     let is_known = |name: &str| engines.0.iter().any(|engine| engine.name == name);
     let stranger = own.engines().find(|name| !is_known(name) && !is_inside(folder));
     let Some(stranger) = stranger.map(str::to_owned) else { return Ok(own) };
@@ -74,6 +78,20 @@ pub(crate) fn settled(mut plan: Plan, owns: &[Arc<Own>]) -> Plan {
 /// The workloads that `plan` names, in the order of its sides, and behind them their transactions with rates of their own, as [`settled`] notes them
 /// in the plan; none for the classic method.
 pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> {
+    of_plan(plan, &|folder, choice| read(folder, choice, engines))
+}
+
+/// The same from the folders that another host has `sent`; none of this host is looked at.
+pub(crate) fn of_sent(plan: &Plan, engines: Engines, sent: &SentFolders) -> Result<Vec<Arc<Own>>, Error> {
+    of_plan(plan, &|folder, choice| {
+        known(Own::read_sent(folder, sent, choice).map_err(PlanErrors::from)?, folder, engines)
+    })
+}
+
+/// Reads a folder, with what is chosen of it.
+type Read<'a> = dyn Fn(&Path, Choice<'_>) -> Result<Own, Error> + 'a;
+
+fn of_plan(plan: &Plan, read: &Read<'_>) -> Result<Vec<Arc<Own>>, Error> {
     let workload = &plan.workload;
     if workload.folder.is_none() {
         let given = [
@@ -92,7 +110,7 @@ pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> 
     }
     let mut all: Vec<Arc<Own>> = Vec::new();
     for side in plan.named_sides() {
-        let own = read_part(plan, &side, Part::Weighed, engines)?;
+        let own = read_part(plan, &side, Part::Weighed, read)?;
         let mut alike = all.iter().filter(|other| other.name() == own.name());
         if alike.any(|other| other.tables_digest() != own.tables_digest()) {
             let problem = format!("two workloads are called {}, and their tables differ", own.name());
@@ -104,7 +122,7 @@ pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> 
     for (place, side) in plan.named_sides().enumerate() {
         let (label, rated) = (all[place].label().map(str::to_owned), all[place].rated().to_vec());
         for one in rated {
-            let own = read_part(plan, &side, Part::Only(&one.name), engines)?;
+            let own = read_part(plan, &side, Part::Only(&one.name), read)?;
             all.push(Arc::new(match &label {
                 Some(label) => own.labelled(label.clone()),
                 None => own,
@@ -122,12 +140,12 @@ pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> 
     }
 }
 
-fn read_part(plan: &Plan, side: &Side<'_>, part: Part<'_>, engines: Engines) -> Result<Own, Error> {
+fn read_part(plan: &Plan, side: &Side<'_>, part: Part<'_>, read: &Read<'_>) -> Result<Own, Error> {
     let workload = &plan.workload;
     let is_first = side.folder == workload.folder.as_deref();
     let options = if is_first { &workload.options[..] } else { &[] };
     let choice = Choice { scale: workload.scale, mix: side.mix, options, part };
-    read(Path::new(side.folder.unwrap_or_default()), choice, engines)
+    read(Path::new(side.folder.unwrap_or_default()), choice)
 }
 
 /// What `own` is called beside `others`: its name, with that of its mix or a number where another has it.

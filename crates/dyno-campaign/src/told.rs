@@ -229,6 +229,7 @@ fn phase(name: &str) -> Told {
 fn of_drive(event: &dyno_drive::Event) -> Vec<Told> {
     use dyno_drive::Event as Drive;
     match event {
+        Drive::Awaiting { .. } => vec![phase("driver hosts")],
         Drive::Connecting { .. } => vec![phase("connect")],
         Drive::Warmup { seconds } => {
             vec![Told::Phase { phase: "warm-up".into(), seconds: Some(*seconds), rows: None }]

@@ -128,6 +128,7 @@ impl<'a> Conductor<'a> {
         })?;
         // What was done meanwhile may have cost a session its connection.
         self.look(crew)?;
+        crew.prepare_gate();
         let lead_ns = GATE_LEAD_NS + crew.lead_ns();
         let opens_ns = self.now_ns() + lead_ns;
         let warmup = self.job.plan.run.warmup.0;

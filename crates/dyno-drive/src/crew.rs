@@ -64,6 +64,9 @@ pub trait Crew {
     /// Transactions of the sessions of a target, so far, that were no operations.
     fn overhead(&self, target: usize) -> i64;
 
+    /// A moment for all is chosen next: what has to be known for that is learned now, however long it takes.
+    fn prepare_gate(&mut self);
+
     /// Every session starts at `opens_ns`.
     fn open_gate(&mut self, opens_ns: u64);
 
@@ -116,9 +119,9 @@ pub trait Muster: Send + Sync {
     fn stored(&self, run_id: &str);
 
     /// Gets those together who do the sessions of `job`, which connect when [`Crew::connect`] says so. Their intervals come by the
-    /// channel.
+    /// channel. Where somebody has to be waited for, `tell` hears how many are there, and of how many.
     ///
     /// # Errors
     /// There is no crew.
-    fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError>;
+    fn start(&self, job: &Job<'_>, tell: &dyn Fn(usize, usize)) -> Result<Mustered, TargetError>;
 }

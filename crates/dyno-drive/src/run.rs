@@ -18,7 +18,7 @@ use crate::observe::{ObserverThread, SamplerThread};
 use crate::results::Results;
 use crate::thread::NO_THREAD;
 use crate::threads::{Feed, Threads};
-use crate::watch::Watch;
+use crate::watch::{Event, Watch};
 use crate::watcher::Watcher;
 
 /// Runs `job` to its end and returns its record, without an audit, and what its sessions have left in the tables: to be
@@ -58,7 +58,8 @@ fn measure(job: &Job<'_>, watch: &dyn Watch, muster: Option<&dyn Muster>) -> Res
     }
     let mut conductor = Conductor::new(job, watch, watchers);
     // Whoever comes from elsewhere looks at the targets, too: before the counters are read that the whole run is held against.
-    let mustered = muster.map(|muster| muster.start(job)).transpose()?;
+    let awaiting = |there, of| watch.event(&Event::Awaiting { there, of });
+    let mustered = muster.map(|muster| muster.start(job, &awaiting)).transpose()?;
     conductor.begin();
     let connect_began_ns = job.clock.now_ns();
     let (mut crew, feed): (Box<dyn Crew>, Feed) = match mustered {

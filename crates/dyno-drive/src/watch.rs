@@ -7,6 +7,13 @@ use crate::complete::{Complete, SoFar};
 /// What happens during a run, told on the coordinator's thread.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
+    /// Hosts that are to drive are waited for.
+    Awaiting {
+        /// Hosts that are there.
+        there: usize,
+        /// How many there are to be.
+        of: usize,
+    },
     /// Sessions are being connected: ready so far, of how many.
     Connecting {
         /// Sessions that are ready.

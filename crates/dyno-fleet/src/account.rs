@@ -88,6 +88,8 @@ pub(crate) fn account(
         Ok(mapping) => {
             handed.results.on_clock(&|there_ns| mapping.own_ns(there_ns));
             host.clock.bound_us = mapping.bound_ns() / 1e3;
+            let (ahead_ns, drifted_ns) = mapping.ahead_ns();
+            (host.clock.ahead_us, host.clock.drifted_us) = (Some(ahead_ns / 1e3), Some(drifted_ns / 1e3));
         }
         Err(why) => host.lost = host.lost.or(Some(why)),
     }

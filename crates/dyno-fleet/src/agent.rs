@@ -10,15 +10,17 @@ use dyno_engine::{Clock, MonotonicClock};
 
 use crate::agent_event::{AgentEvent, Tell};
 use crate::agent_options::AgentOptions;
-use crate::coding::{read, written, written_with};
+use crate::coding::{read, read_with, written, written_with};
 use crate::drive::{Board, Drive, Given};
 use crate::error::FleetError;
+use crate::folders::Arrived;
 use crate::kept::{KEPT_MAX, Kept};
 use crate::leader_heard::LeaderHeard;
 use crate::limits::PROTOCOL;
 use crate::messages::{Answer, Ask, Call, Hello, Leader, Order, Step};
 use crate::opener::Opener;
 use crate::order_check::check;
+use crate::pieces::Piece;
 use crate::subjects::{Subjects, plain};
 use crate::wire::{Came, Wire};
 
@@ -88,6 +90,7 @@ pub fn serve(options: &AgentOptions, opener: &dyn Opener, tell: &Tell<'_>) -> Re
             heard,
             reserved: None,
             running: None,
+            arrived: Arrived::default(),
             scope,
         };
         agent.serve(&asks);
@@ -107,6 +110,8 @@ struct Agent<'scope, 'env> {
     heard: Arc<LeaderHeard>,
     reserved: Option<Reserved>,
     running: Option<Running<'scope>>,
+    /// Folders of workloads that whoever has reserved it has sent.
+    arrived: Arrived,
     scope: &'scope Scope<'scope, 'env>,
 }
 
@@ -147,6 +152,7 @@ impl Agent<'_, '_> {
             running.board.alone.store(true, Ordering::Release);
         }
         self.reserved = None;
+        self.arrived = Arrived::default();
         self.heard.follow(None, 0);
         (self.tell)(&AgentEvent::Free);
     }
@@ -178,8 +184,8 @@ impl Agent<'_, '_> {
     }
 
     fn obey(&mut self, came: &Came) {
-        let ask = match read::<Ask>(&came.bytes) {
-            Ok(ask) => ask,
+        let (ask, rest) = match read_with::<Ask>(&came.bytes) {
+            Ok(read) => read,
             Err(why) => {
                 (self.tell)(&AgentEvent::Refused(why.clone()));
                 return self.answer(came, &Answer::Refused(why));
@@ -196,6 +202,14 @@ impl Agent<'_, '_> {
                 if self.reserved.as_ref().is_some_and(|reserved| reserved.leader.id == leader) {
                     self.set_free();
                 }
+            }
+            Ask::Folders { leader, number, of, sum } => {
+                let taken = match self.reserved.as_ref().is_some_and(|reserved| reserved.leader.id == leader)
+                {
+                    true => self.arrived.take(Piece { number, of, sum }, rest),
+                    false => Err("it is not reserved by whoever sends this".to_owned()),
+                };
+                self.answer(came, &taken.map_or_else(Answer::Refused, |()| Answer::Done { late_ns: 0 }));
             }
             Ask::Lead(order) => {
                 let answer = match self.lead(*order) {
@@ -240,7 +254,7 @@ impl Agent<'_, '_> {
         Answer::Done { late_ns: 0 }
     }
 
-    fn lead(&mut self, order: Order) -> Result<(), String> {
+    fn lead(&mut self, mut order: Order) -> Result<(), String> {
         if self.reserved.is_none() {
             return Err("nobody has reserved it".to_owned());
         }
@@ -248,6 +262,7 @@ impl Agent<'_, '_> {
             return Err(format!("it leads run {}", running.run_id));
         }
         check(&order)?;
+        order.folders = self.arrived.get(order.folders_sum.as_deref())?;
         let kept = self.kept.all().len();
         if kept >= KEPT_MAX {
             return Err(format!(

@@ -139,11 +139,13 @@ impl ClockMap {
     /// # Errors
     /// As [`ClockMap::ahead`].
     pub fn fit(&self, own_ns: u64) -> Result<ClockFit, String> {
-        let bound_ns = self.ahead(own_ns)?.bound_ns;
+        let ahead = self.ahead(own_ns)?;
         Ok(ClockFit {
             exchanges: self.made,
             round_trip_us: self.round_trip_ns() as f64 / 1e3,
-            bound_us: bound_ns / 1e3,
+            bound_us: ahead.bound_ns / 1e3,
+            ahead_us: Some(ahead.ns / 1e3),
+            drifted_us: None,
         })
     }
 
@@ -170,6 +172,12 @@ impl Mapping {
         };
         let ahead_ns = first.ns + share * (last.ns - first.ns);
         (other_ns as f64 - ahead_ns).max(0.0) as u64
+    }
+
+    /// By how much the other clock was ahead at the first end, ns, and by how much more at the last.
+    pub fn ahead_ns(&self) -> (f64, f64) {
+        let [(_, first), (_, last)] = &self.ends;
+        (first.ns, last.ns - first.ns)
     }
 
     /// The most by which a mapped moment may be wrong, ns.
@@ -256,5 +264,11 @@ mod tests {
         assert_eq!(map.exchanges.len(), KEPT_MAX);
         let fit = map.fit(5_000_000).unwrap();
         assert!(fit.bound_us < 60.0 && fit.exchanges == 5_000, "{fit:?}");
+        assert!((fit.ahead_us.unwrap() - 9.0).abs() <= fit.bound_us, "{fit:?}");
+        // 20 ppm for 4,000 seconds.
+        let mapping = map.mapping(9_000, 4_000_000_000_000).unwrap();
+        let (ahead_ns, drifted_ns) = mapping.ahead_ns();
+        assert!((ahead_ns - 9_000.0).abs() <= mapping.bound_ns(), "{mapping:?}");
+        assert!((drifted_ns - 80_000_000.0).abs() <= 2.0 * mapping.bound_ns(), "{mapping:?}");
     }
 }

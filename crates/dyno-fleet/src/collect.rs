@@ -7,6 +7,7 @@ use std::time::Duration;
 use dyno_drive::{Results, Shape};
 use dyno_plan::Plan;
 use dyno_record::{Fleet, FleetHost};
+use dyno_workload::own::SentFolders;
 
 use crate::coding::{read, read_with, written};
 use crate::error::FleetError;
@@ -173,6 +174,11 @@ impl CollectedRun {
     /// The number that is part of its update values.
     pub fn run_stamp(&self) -> u64 {
         self.order().run_stamp
+    }
+
+    /// The folders of its workloads.
+    pub fn folders(&self) -> &SentFolders {
+        &self.order().folders.0
     }
 
     /// What its leader knew of its targets.

@@ -177,8 +177,12 @@ impl Crew for Distant {
         heard.iter().filter_map(|heard| heard.standing.overhead.get(target)).sum()
     }
 
-    fn open_gate(&mut self, opens_ns: u64) {
+    fn prepare_gate(&mut self) {
+        // Before the moment is chosen, not in the time that it is told ahead: on slow ways this takes longer than that.
         self.party.refresh_clocks();
+    }
+
+    fn open_gate(&mut self, opens_ns: u64) {
         self.opens_ns = Some(opens_ns);
         self.party.step(|member| Ok(Step::Gate { opens_ns: member.there(opens_ns)? }));
     }

@@ -57,8 +57,8 @@ pub(crate) struct Drive<'a> {
 impl Drive<'_> {
     /// Does it, from reaching the targets to what is handed in.
     pub(crate) fn run(self, steps: &Receiver<Given>) {
-        let Order { plan, targets, workloads, .. } = &self.order;
-        let opened = match self.opener.open(plan, targets, workloads) {
+        let Order { plan, targets, workloads, folders, .. } = &self.order;
+        let opened = match self.opener.open(plan, targets, (workloads, &folders.0)) {
             Ok(opened) => opened,
             Err(why) => return self.refuse(&why, steps),
         };

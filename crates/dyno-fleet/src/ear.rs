@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use dyno_drive::{Interval, Shape, Standing};
 use dyno_engine::Clock;
-use sha2::{Digest, Sha256};
 
 use crate::coding::{read, read_with, written};
 use crate::error::FleetError;
-use crate::limits::{HANDED_BYTES_MAX, PIECE_BYTES, SESSION_BYTES_MAX};
+use crate::limits::{HANDED_BYTES_MAX, SESSION_BYTES_MAX};
 use crate::member::Member;
 use crate::messages::{Receipt, Report, Upload};
+use crate::pieces::{Piece, Pieces};
 use crate::subjects::{Subjects, plain};
 use crate::wire::{Came, Hearing, Wire};
 
@@ -43,14 +43,6 @@ pub(crate) struct Heard {
     pub(crate) lost: Option<String>,
     /// How much too late its sessions heard of a moment, ns.
     pub(crate) late_ns: u64,
-}
-
-/// What is on its way, piece by piece.
-#[derive(Default)]
-struct Pieces {
-    of: u32,
-    sum: String,
-    there: Vec<Option<Vec<u8>>>,
 }
 
 /// What was heard of a run.
@@ -155,7 +147,7 @@ impl Ear {
         seat.member.heard();
         let taken = match upload {
             Upload::Intervals { number, intervals, .. } => self.intervals(rank, number, intervals, full),
-            Upload::Piece { number, of, sum, .. } => self.piece(rank, (number, of, sum), rest),
+            Upload::Piece { number, of, sum, .. } => self.piece(rank, Piece { number, of, sum }, rest),
         };
         self.changed.notify_all();
         match taken {
@@ -193,38 +185,14 @@ impl Ear {
         Ok(())
     }
 
-    fn piece(&self, rank: usize, (number, of, sum): (u32, u32, String), bytes: &[u8]) -> Result<(), String> {
+    fn piece(&self, rank: usize, piece: Piece, bytes: &[u8]) -> Result<(), String> {
         let most = HANDED_BYTES_MAX + self.seats[rank].numbers.len() * SESSION_BYTES_MAX / 8;
-        let most_pieces = most.div_ceil(PIECE_BYTES);
-        if of == 0 || number >= of || of as usize > most_pieces || bytes.len() > PIECE_BYTES {
-            return Err(format!("piece {number} of {of} with {} bytes", bytes.len()));
-        }
         let heard = &mut self.heard()[rank];
-        if heard.handed.is_some() {
-            return Ok(());
+        if heard.handed.is_none() {
+            heard.handed = heard.pieces.take(piece, bytes, most)?;
         }
-        let pieces = &mut heard.pieces;
-        if (pieces.of, &pieces.sum) != (of, &sum) {
-            *pieces = Pieces { of, sum, there: vec![None; of as usize] };
-        }
-        pieces.there[number as usize] = Some(bytes.to_vec());
-        if pieces.there.iter().any(Option::is_none) {
-            return Ok(());
-        }
-        let whole: Vec<u8> = std::mem::take(&mut pieces.there).into_iter().flatten().flatten().collect();
-        let is_whole = hex(&Sha256::digest(&whole)) == pieces.sum;
-        *pieces = Pieces::default();
-        if !is_whole {
-            return Err("what arrived is not what was sent: its checksum differs".to_owned());
-        }
-        heard.handed = Some(whole);
         Ok(())
     }
-}
-
-/// A sum as text.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A standing that no number of which says more than there is.

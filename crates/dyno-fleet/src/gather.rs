@@ -18,6 +18,7 @@ use crate::messages::{Answer, Ask, Hello, Leader};
 use crate::options::FleetOptions;
 use crate::orders::{order, refuse_unfit};
 use crate::roll_call::{self, Gathering, too_few};
+use crate::sending::{parcel, send};
 use crate::share::{Weights, busy, shares};
 use crate::subjects::Subjects;
 use crate::wire::Wire;
@@ -106,11 +107,11 @@ impl NatsFleet {
                 }
             }
             if cancel.is_cancelled() {
-                self.let_go(&members);
+                self.give_up(&members);
                 return Err(FleetError::Cancelled);
             }
             if Instant::now() >= until {
-                self.let_go(&members);
+                self.give_up(&members);
                 return Err(too_few(&self.options, &gathering));
             }
         }
@@ -150,6 +151,12 @@ impl NatsFleet {
         self.know_clocks(&members);
         members.iter().for_each(|member| self.watch(member));
         members
+    }
+
+    /// Lets all of them go, and counts on none: the next run of a command calls them anew.
+    fn give_up(&self, members: &[Arc<Member>]) {
+        self.let_go(members);
+        self.members.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     fn let_go(&self, members: &[Arc<Member>]) {
@@ -231,13 +238,23 @@ impl Muster for NatsFleet {
         self.members().iter().for_each(|member| self.wire.publish(&member.subject, ask.clone()));
     }
 
-    fn start(&self, job: &Job<'_>) -> Result<Mustered, TargetError> {
+    fn start(&self, job: &Job<'_>, tell: &dyn Fn(usize, usize)) -> Result<Mustered, TargetError> {
         refuse_unfit(job)?;
-        self.fill(&job.cancel, &|_| ())?;
+        self.fill(&job.cancel, &|gathering| {
+            if gathering.there < gathering.of {
+                tell(gathering.there, gathering.of);
+            }
+        })?;
         let seats = self.shared_out(job)?;
+        let parcel = parcel(job)?;
+        if let Some(parcel) = &parcel {
+            let members: Vec<&Member> = seats.iter().map(|seat| seat.member.as_ref()).collect();
+            send((&self.wire, &self.leader.id), parcel, &members, job)?;
+        }
+        let folders_sum = parcel.map(|parcel| parcel.sum);
         let weights: Vec<u32> = seats.iter().map(|seat| seat.weight).collect();
         let orders = (0..).zip(&seats).map(|(rank, seat)| {
-            let order = order(job, weights.clone(), rank);
+            let order = order(job, weights.clone(), rank, folders_sum.clone());
             (seat.member.subject.clone(), written(&Ask::Lead(Box::new(order))))
         });
         let orders: Vec<_> = orders.collect();

@@ -18,6 +18,7 @@ mod crew;
 mod drive;
 mod ear;
 mod error;
+mod folders;
 mod gather;
 mod hand_in;
 mod host_watch;
@@ -31,14 +32,18 @@ mod options;
 mod order_check;
 mod orders;
 mod party;
+mod pieces;
 mod queue;
 mod reach;
 mod roll_call;
+mod sending;
 mod share;
 #[cfg(test)]
 mod simulated;
 mod subjects;
 mod upload;
+#[cfg(test)]
+mod ways;
 mod wire;
 
 pub use agent::serve;

@@ -20,13 +20,16 @@ pub(crate) struct Member {
 
 #[derive(Debug)]
 struct Watched {
+    /// The checksum of the folders of workloads that it has.
+    folders_sum: Option<String>,
     map: ClockMap,
     heard: Instant,
 }
 
 impl Member {
     pub(crate) fn new(hello: Hello, subject: String) -> Arc<Self> {
-        let watched = Mutex::new(Watched { map: ClockMap::default(), heard: Instant::now() });
+        let watched =
+            Mutex::new(Watched { folders_sum: None, map: ClockMap::default(), heard: Instant::now() });
         let Hello { id, name, cpus, place, .. } = hello;
         Arc::new(Self { id, name, cpus, place, subject, watched })
     }
@@ -51,6 +54,16 @@ impl Member {
     /// Since when nothing was heard of it.
     pub(crate) fn silent_for(&self) -> Duration {
         self.watched().heard.elapsed()
+    }
+
+    /// Whether it has the folders with this checksum.
+    pub(crate) fn has(&self, folders_sum: &str) -> bool {
+        self.watched().folders_sum.as_deref() == Some(folders_sum)
+    }
+
+    /// It has them now, and none before them any more.
+    pub(crate) fn got(&self, folders_sum: &str) {
+        self.watched().folders_sum = Some(folders_sum.to_owned());
     }
 
     /// Its clock.

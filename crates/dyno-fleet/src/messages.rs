@@ -6,6 +6,8 @@ use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Host, Identity};
 use serde::{Deserialize, Serialize};
 
+use crate::folders::Folders;
+
 /// Who leads, for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Leader {
@@ -61,6 +63,12 @@ pub(crate) struct Order {
     pub(crate) targets: Vec<Known>,
     /// Versions of the workloads of the user's own.
     pub(crate) workloads: Vec<String>,
+    /// The checksum of their folders, which were sent before; nothing where there are none but those inside the program.
+    #[serde(default)]
+    pub(crate) folders_sum: Option<String>,
+    /// These folders, once the agent has put them there: what it keeps of a run is whole.
+    #[serde(default, skip_serializing_if = "Folders::is_empty")]
+    pub(crate) folders: Folders,
     /// The weights of all hosts, and which of them this is.
     pub(crate) weights: Vec<u32>,
     pub(crate) rank: u32,
@@ -73,6 +81,8 @@ pub(crate) enum Ask {
     Clock(String),
     /// To be there for this leader alone, and to go on for so many milliseconds without hearing of it.
     Reserve { leader: Leader, silence_ms: u64 },
+    /// To take a piece of the folders of workloads, whose bytes follow; `sum` is that of all of them.
+    Folders { leader: String, number: u32, of: u32, sum: String },
     /// To lead a part of a run.
     Lead(Box<Order>),
     /// To do something in the run of that name.

@@ -4,17 +4,23 @@ use std::sync::Arc;
 
 use dyno_drive::Aim;
 use dyno_plan::Plan;
-use dyno_workload::own::Own;
+use dyno_workload::own::{Own, SentFolders};
 
 use crate::messages::Known;
 
 /// Reaches the targets of a plan from this host.
 pub trait Opener: Sync {
-    /// Opens them, and makes sure that they are what the leader knows them for; reads the workloads, of which these are the versions.
+    /// Opens them, and makes sure that they are what the leader knows them for; reads the workloads, of which these are the versions, from
+    /// the folders that were sent.
     ///
     /// # Errors
     /// One cannot be reached from here, is another one or holds other data, or a workload is not the same; in words.
-    fn open(&self, plan: &Plan, known: &[Known], workloads: &[String]) -> Result<Opened, String>;
+    fn open(
+        &self,
+        plan: &Plan,
+        known: &[Known],
+        workloads: (&[String], &SentFolders),
+    ) -> Result<Opened, String>;
 }
 
 /// What a run is about, reached.

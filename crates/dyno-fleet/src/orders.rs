@@ -3,11 +3,12 @@
 use dyno_drive::Job;
 use dyno_engine::TargetError;
 
+use crate::folders::Folders;
 use crate::limits::SESSIONS_MAX;
 use crate::messages::{Known, Order};
 
 /// What the host of this rank is sent.
-pub(crate) fn order(job: &Job<'_>, weights: Vec<u32>, rank: u32) -> Order {
+pub(crate) fn order(job: &Job<'_>, weights: Vec<u32>, rank: u32, folders_sum: Option<String>) -> Order {
     let known = job.targets.iter().map(|aim| Known {
         identity: aim.identity.clone(),
         spec: aim.spec.clone(),
@@ -20,6 +21,8 @@ pub(crate) fn order(job: &Job<'_>, weights: Vec<u32>, rank: u32) -> Order {
         plan: job.plan.clone(),
         targets: known.collect(),
         workloads: job.owns.iter().map(|own| own.facts().version()).collect(),
+        folders_sum,
+        folders: Folders::default(),
         weights,
         rank,
     }

@@ -9,15 +9,17 @@ use dyno_drive::scripted::{Act, Script, ScriptedTarget};
 use dyno_drive::{Aim, Job, Part, Results, Shape};
 use dyno_engine::{Cancel, MonotonicClock, Target as _};
 use dyno_plan::{DataSpec, Plan};
-use dyno_record::{Fleet, FleetHost};
-use sha2::{Digest, Sha256};
+use dyno_record::{Fleet, Host};
 
+use crate::account::{Edges, account, unpack};
+use crate::clock::Exchange;
 use crate::coding::written_with;
-use crate::ear::{Ear, Seat, hex};
+use crate::ear::{Ear, Seat};
 use crate::hand_in;
-use crate::limits::{PIECE_BYTES, PROTOCOL};
+use crate::limits::PROTOCOL;
 use crate::member::Member;
 use crate::messages::{HandedIn, Hello, Receipt, Upload, UseOfHost};
+use crate::pieces::{Piece, pieces};
 
 const HOSTS: u32 = 1_000;
 const SESSIONS: u32 = 1_000;
@@ -102,71 +104,84 @@ fn handed_in(sessions: u32, is_folded: bool) -> (HandedIn, Vec<u8>) {
     (handed, packed)
 }
 
-/// The most memory that this process has had, MB.
+/// The most memory that this process has had since that was last forgotten, MB.
 fn memory_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() / 1024
 }
 
+/// Forgets the most that it has had, as whoever leads has never had those sessions (proc(5), `clear_refs`).
+fn forget_memory() {
+    // A kernel that cannot leaves the sessions in the figure, which is then too high.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// A host whose clock is ahead by so much, which is known to the nanosecond.
+fn seat(rank: u32, sessions: u32, own_ns: u64) -> Seat {
+    let hello = Hello {
+        protocol: PROTOCOL,
+        version: "test".into(),
+        id: format!("a{rank}"),
+        name: format!("client-{rank}"),
+        place: Some(rank),
+        cpus: 8,
+        busy: None,
+        keeps: 0,
+    };
+    let member = Member::new(hello, format!("dyno.t.agent.a{rank}"));
+    let there_ns = own_ns + u64::from(rank) * AHEAD_NS;
+    member.note(Exchange { asked_ns: own_ns, heard_ns: there_ns, said_ns: there_ns, answered_ns: own_ns });
+    Seat { member, numbers: (rank * sessions..(rank + 1) * sessions).collect(), weight: 1 }
+}
+
 fn lead(hosts: u32, sessions: u32) {
     let (handed, packed) = handed_in(sessions, true);
-    let before_mb = memory_mb();
     let whole = plan(hosts.saturating_mul(sessions));
     let job = job(&whole);
     let shape = Shape::of(&job);
     let own_ops = handed.results.operations(&shape);
-    let seats = (0..hosts).map(|rank| {
-        let hello = Hello {
-            protocol: PROTOCOL,
-            version: "test".into(),
-            id: format!("a{rank}"),
-            name: format!("client-{rank}"),
-            place: Some(rank),
-            cpus: 8,
-            busy: None,
-            keeps: 0,
-        };
-        let member = Member::new(hello, format!("dyno.t.agent.a{rank}"));
-        Seat { member, numbers: (rank * sessions..(rank + 1) * sessions).collect(), weight: 1 }
-    });
+    let (first_ns, last_ns) = handed.results.started_ns().unwrap();
+    drop(handed);
+    let opens_ns = first_ns.saturating_sub(1_000_000) + u64::from(hosts) * AHEAD_NS;
+    let seats = (0..hosts).map(|rank| seat(rank, sessions, opens_ns));
     let ear = Ear::new(seats.collect(), shape.clone(), Arc::clone(&job.clock));
     let (full, _filled) = channel();
-    let sum = hex(&Sha256::digest(&packed));
-    let of = packed.len().div_ceil(PIECE_BYTES) as u32;
+    forget_memory();
+    let before_mb = memory_mb();
     let began = Instant::now();
     let mut wire_bytes = 0;
     for rank in 0..hosts {
-        for (number, piece) in (0..).zip(packed.chunks(PIECE_BYTES)) {
-            let bytes = written_with(&Upload::Piece { rank, number, of, sum: sum.clone() }, piece);
+        for (Piece { number, of, sum }, piece) in pieces(&packed) {
+            let bytes = written_with(&Upload::Piece { rank, number, of, sum }, piece);
             wire_bytes += bytes.len();
             assert!(matches!(ear.upload(&bytes, &full), Receipt::Have));
         }
     }
+    let taken_in_s = began.elapsed().as_secs_f64();
     let mut all = Results::default();
     let mut fleet = Fleet { group: "t".into(), hosts: Vec::new() };
-    for rank in 0..hosts {
-        let bytes = ear.heard()[rank as usize].handed.take().unwrap();
-        let mut handed = hand_in::unpacked(&bytes, &shape, sessions as usize).unwrap();
-        // As the clocks are mapped, each by its own offset.
-        handed.results.on_clock(&|at_ns| at_ns + u64::from(rank) * AHEAD_NS);
-        let ops = handed.results.operations(&shape);
-        fleet.hosts.push(FleetHost { rank, sessions, ops, ..FleetHost::default() });
-        all.add(handed.results);
+    let (host, edges) = (Host::default(), Edges { opens_ns: Some(opens_ns), ended_ns: opens_ns });
+    for (rank, mut handed) in unpack(&ear, &shape).into_iter().enumerate() {
+        fleet.hosts.push(account(&ear, (rank, &host), &edges, &shape, handed.as_mut()));
+        all.add(handed.unwrap().results);
     }
+    let read_s = began.elapsed().as_secs_f64() - taken_in_s;
+    assert_eq!(fleet.short_of(), None);
     let record = dyno_drive::without_leader(&job, &all, fleet, "simulated".into());
     let merge_s = began.elapsed().as_secs_f64();
     let memory_mb = memory_mb();
-    println!(
-        "{hosts} hosts of {sessions} sessions: {:.1} KB from each, {:.1} MB on the wire, merged in {merge_s:.2} s, {memory_mb} MB at most ({before_mb} before)",
-        packed.len() as f64 / 1e3,
-        wire_bytes as f64 / 1e6
-    );
+    let (skew_us, law_us) =
+        (record.gate.skew_us_max, (last_ns - first_ns + u64::from(hosts - 1) * AHEAD_NS) as f64 / 1e3);
+    let told = serde_json::json!({
+        "hosts": hosts, "sessions": sessions, "bytes_each": packed.len(), "wire_bytes": wire_bytes,
+        "taken_in_s": taken_in_s, "read_s": read_s, "merge_s": merge_s, "memory_mb": memory_mb,
+        "memory_before_mb": before_mb, "skew_us": skew_us, "skew_by_law_us": law_us,
+    });
+    println!("merged: {told}");
     assert_eq!(record.ops["all"].count, own_ops * u64::from(hosts), "none is lost, none counted twice");
     assert_eq!(record.gate.sessions, hosts * sessions);
-    let (first_ns, last_ns) = handed.results.started_ns().unwrap();
-    let law_us = (last_ns - first_ns + u64::from(hosts - 1) * AHEAD_NS) as f64 / 1e3;
-    assert!((record.gate.skew_us_max - law_us).abs() < 0.01, "{} {law_us}", record.gate.skew_us_max);
+    assert!((skew_us - law_us).abs() < 0.1, "{skew_us} {law_us}");
     assert!(memory_mb < 1_024, "{memory_mb} MB");
 }
 

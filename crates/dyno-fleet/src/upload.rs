@@ -7,12 +7,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dyno_drive::Interval;
-use sha2::{Digest, Sha256};
 
 use crate::coding::{read, written, written_with};
-use crate::ear::hex;
-use crate::limits::PIECE_BYTES;
 use crate::messages::{Receipt, Upload};
+use crate::pieces::{Piece, pieces};
 use crate::wire::Wire;
 
 /// How long an acknowledgement may take, before the message is sent again.
@@ -83,12 +81,9 @@ fn upload(wire: &Wire, subject: &str, rank: u32, given: &Receiver<Parcel>, stop:
                 }
             }
             Parcel::Results(packed) => {
-                let sum = hex(&Sha256::digest(&packed));
-                let of = packed.len().div_ceil(PIECE_BYTES) as u32;
-                let mut pieces = (0..).zip(packed.chunks(PIECE_BYTES));
-                return pieces.all(|(number, piece)| {
-                    let upload = Upload::Piece { rank, number, of, sum: sum.clone() };
-                    send(wire, subject, &written_with(&upload, piece), stop)
+                return pieces(&packed).all(|(Piece { number, of, sum }, bytes)| {
+                    let upload = Upload::Piece { rank, number, of, sum };
+                    send(wire, subject, &written_with(&upload, bytes), stop)
                 });
             }
         }

@@ -154,11 +154,7 @@ impl Wire {
         let subscribed = self.runtime().block_on(async {
             let subscription =
                 client.subscribe(subject.to_owned()).await.map_err(|error| error.to_string())?;
-            // Once the server has answered, it has heard of the subscription, too.
-            tokio::time::timeout(CONNECT_MAX, client.flush())
-                .await
-                .map_err(|_| "no answer".to_owned())?
-                .map_err(|error| error.to_string())?;
+            tokio::time::timeout(CONNECT_MAX, heard(&client)).await.map_err(|_| "no answer".to_owned())??;
             Ok::<_, String>(subscription)
         });
         let mut subscription = subscribed.map_err(|reason| FleetError::Meeting {
@@ -263,6 +259,15 @@ impl Answerer {
 
 fn came(message: Message) -> Came {
     Came { bytes: message.payload.to_vec(), reply: message.reply.map(|reply| reply.to_string()) }
+}
+
+/// Waits until the server has heard all that was said before: what a client says to itself comes back behind that. Flushing does not tell,
+/// for the bytes may still be on a slow way.
+async fn heard(client: &Client) -> Result<(), String> {
+    let inbox = client.new_inbox();
+    let mut own = client.subscribe(inbox.clone()).await.map_err(|error| error.to_string())?;
+    client.publish(inbox, Vec::new().into()).await.map_err(|error| error.to_string())?;
+    own.next().await.map(|_| ()).ok_or_else(|| "the connection was closed".to_owned())
 }
 
 async fn asked(client: Client, subject: String, bytes: Vec<u8>, patience: Duration) -> Option<Vec<u8>> {

@@ -144,7 +144,7 @@ impl Book {
                 self.now = Sums::of(so_far);
                 self.close();
             }
-            dyno_drive::Event::Closing { .. } => {}
+            dyno_drive::Event::Awaiting { .. } | dyno_drive::Event::Closing { .. } => {}
             dyno_drive::Event::Final(_) | dyno_drive::Event::Late(_) => {}
         }
     }

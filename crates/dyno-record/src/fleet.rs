@@ -62,6 +62,13 @@ pub struct ClockFit {
     pub round_trip_us: f64,
     /// The most by which a mapped moment may be wrong, µs.
     pub bound_us: f64,
+    /// By how much this clock was ahead of the other at the common start, µs. Both are monotonic and count from the start of their programs;
+    /// what wall clocks show plays no part. Absent where it was not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead_us: Option<f64>,
+    /// By how much more at the end of the window, µs: what one of them ran faster, known no better than the bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drifted_us: Option<f64>,
 }
 
 impl Fleet {
@@ -94,5 +101,18 @@ impl Fleet {
             names.join(", "),
             self.sessions()
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_tells_no_offset_of_a_clock_is_read() {
+        let text = r#"{ "exchanges": 24, "round_trip_us": 200.0, "bound_us": 120.0 }"#;
+        let fit: ClockFit = serde_json::from_str(text).unwrap();
+        assert_eq!((fit.exchanges, fit.ahead_us, fit.drifted_us), (24, None, None));
+        assert!(!serde_json::to_string(&fit).unwrap().contains("ahead_us"), "what is not known is absent");
     }
 }

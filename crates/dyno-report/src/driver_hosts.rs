@@ -19,6 +19,10 @@ pub(crate) fn driver_hosts_grid(record: &RunRecord) -> Option<Grid> {
         Head::figures("share", "%").explained("of the operations of all hosts"),
         Head::figures("clock known to", "")
             .explained("the most by which a moment of this host may be wrong on the leader's clock"),
+        Head::figures("clock ahead", "").explained(
+            "by how much its monotonic clock, which counts from the start of its agent, was ahead of the leader's at the common start",
+        ),
+        Head::figures("drifted", "").explained("by how much more at the end of the window"),
         Head::figures("way", "").explained("the shortest there and back of a message"),
         Head::figures("first start", "").explained("of its sessions, after the common start"),
         Head::figures("last start", ""),
@@ -31,7 +35,7 @@ pub(crate) fn driver_hosts_grid(record: &RunRecord) -> Option<Grid> {
     let hidden = fleet.hosts.len().saturating_sub(ROWS_MAX);
     if hidden > 0 {
         let mut last = vec![Cell::text(&format!("and {hidden} more"))];
-        last.resize(10, Cell::default());
+        last.resize(12, Cell::default());
         grid.row(last);
     }
     Some(grid)
@@ -56,6 +60,8 @@ fn cells(host: &FleetHost, fleet: &Fleet) -> Vec<String> {
         if handed_in { count(host.ops) } else { absent() },
         share.unwrap_or_else(absent),
         clock(host.clock.bound_us),
+        host.clock.ahead_us.map_or_else(absent, time_us),
+        host.clock.drifted_us.map_or_else(absent, time_us),
         clock(host.clock.round_trip_us),
         started(|at| at.0),
         started(|at| at.1),
@@ -80,7 +86,13 @@ mod tests {
             name: "client-1".into(),
             sessions: 6,
             ops: 3_000,
-            clock: ClockFit { exchanges: 24, round_trip_us: 200.0, bound_us: 120.0 },
+            clock: ClockFit {
+                exchanges: 24,
+                round_trip_us: 200.0,
+                bound_us: 120.0,
+                ahead_us: Some(-2_500_000.0),
+                drifted_us: Some(3.5),
+            },
             started_us: Some((10.0, 90.0)),
             cpu_busy_pct: Some(41.0),
             ..FleetHost::default()
@@ -89,8 +101,15 @@ mod tests {
         let lost = FleetHost { name: "gone".into(), lost: Some("killed".into()), ..second.clone() };
         let fleet = Fleet { group: "g".into(), hosts: vec![first.clone(), second.clone()] };
         assert!(texts(&first, &fleet).starts_with("client-1|6|3,000|75"), "{}", texts(&first, &fleet));
+        let told = format!("|{}|{}|{}|", time_us(120.0), time_us(-2_500_000.0), time_us(3.5));
+        assert!(texts(&first, &fleet).contains(&told), "{}", texts(&first, &fleet));
+        // A record of an earlier version tells no offset.
+        let clock = ClockFit { ahead_us: None, drifted_us: None, ..first.clock };
+        let earlier = FleetHost { clock, ..first.clone() };
+        let told = format!("|{}|{ABSENT}|{ABSENT}|{}|", time_us(120.0), time_us(200.0));
+        assert!(texts(&earlier, &fleet).contains(&told), "{}", texts(&earlier, &fleet));
         assert!(texts(&second, &fleet).contains("|25"), "{}", texts(&second, &fleet));
-        assert!(texts(&second, &fleet).contains(&format!("|{ABSENT}|{ABSENT}|{ABSENT}|{ABSENT}|{ABSENT}|")));
+        assert!(texts(&second, &fleet).contains(&format!("{}|", format!("|{ABSENT}").repeat(7))));
         assert!(texts(&lost, &fleet).starts_with(&format!("gone|2|{ABSENT}|{ABSENT}|")));
         assert!(texts(&lost, &fleet).ends_with("lost: killed"));
     }

@@ -168,6 +168,7 @@ impl<'a> RunProgress<'a> {
     /// The run goes on.
     pub(crate) fn event(&self, event: &Event) {
         let line = match event {
+            Event::Awaiting { there, of } => format!("waiting for driver hosts: {there} of {of}"),
             Event::Connecting { ready, of } => format!("connecting: {ready} of {of} sessions are ready"),
             Event::Warmup { seconds } => {
                 format!("warm-up, {}", dyno_report::number::span_s(*seconds))

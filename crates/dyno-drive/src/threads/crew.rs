@@ -60,6 +60,8 @@ impl Crew for Threads {
         self.shared.overhead(target)
     }
 
+    fn prepare_gate(&mut self) {}
+
     fn open_gate(&mut self, opens_ns: u64) {
         self.shared.open_gate(opens_ns);
     }

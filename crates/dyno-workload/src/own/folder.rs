@@ -18,13 +18,13 @@ pub(super) const MAIN: &str = "workload.toml";
 pub(super) const TESTS: &str = "tests.toml";
 
 /// Bytes of a file at most: lists of words are the largest.
-const BYTES_MAX: u64 = 4 << 20;
+pub(super) const BYTES_MAX: u64 = 4 << 20;
 
 /// A folder, whose files are read when they are asked for.
 pub(super) struct Folder {
     path: PathBuf,
-    /// Whether it has the files that were given, and is on no disk.
-    is_given: bool,
+    /// The files that were given, where it is on no disk: nothing is read from one then.
+    given: Option<BTreeMap<String, Arc<File>>>,
     read: RefCell<BTreeMap<String, Arc<File>>>,
 }
 
@@ -58,17 +58,33 @@ impl<T> Variants<T> {
 impl Folder {
     /// The folder at `path`.
     pub(super) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), is_given: false, read: RefCell::default() }
+        Self { path: path.to_owned(), given: None, read: RefCell::default() }
     }
 
-    /// A folder with these files, which is on no disk.
+    /// A folder with these files, which is on no disk. All of them count as read.
     pub(super) fn of(path: &Path, files: &[(impl AsRef<str>, impl AsRef<str>)]) -> Self {
-        let folder = Self { is_given: true, ..Self::new(path) };
-        for (name, text) in files {
-            let file = Arc::new(File { name: folder.shown(name.as_ref()), text: text.as_ref().to_owned() });
-            folder.read.borrow_mut().insert(name.as_ref().to_owned(), file);
-        }
-        folder
+        let folder = Self::sent(path, files.iter().map(|(name, text)| (name.as_ref(), text.as_ref())));
+        let all = folder.given.clone().unwrap_or_default();
+        Self { read: RefCell::new(all), ..folder }
+    }
+
+    /// The folder of another host, with the files that were read there.
+    pub(super) fn sent<'a>(path: &Path, files: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let folder = Self::new(path);
+        let file = |(name, text): (&str, &str)| {
+            (name.to_owned(), Arc::new(File { name: folder.shown(name), text: text.to_owned() }))
+        };
+        let given = files.map(file).collect();
+        Self { given: Some(given), ..folder }
+    }
+
+    /// The files that were asked for, by their names in the folder.
+    pub(super) fn files(&self) -> BTreeMap<String, Arc<File>> {
+        let read = self.read.borrow();
+        read.iter()
+            .filter(|(name, _)| *name != TESTS)
+            .map(|(name, file)| (name.clone(), Arc::clone(file)))
+            .collect()
     }
 
     /// SHA-256 of the files that were asked for, with their names in the folder.
@@ -90,12 +106,12 @@ impl Folder {
 
     /// The file `workload.toml`.
     pub(super) fn main(&self) -> Result<Arc<File>, Fault> {
-        if !self.is_given && !self.path.is_dir() {
+        if self.given.is_none() && !self.path.is_dir() {
             let problem = "there is no such folder";
             let hint = "name the folder of a workload; `dyno init --workload shop` writes one";
             return Err(Fault::whole(self.path.display().to_string(), problem, hint));
         }
-        self.file(MAIN).map_err(|fault| match self.path.join(MAIN).exists() {
+        self.file(MAIN).map_err(|fault| match self.given.is_some() || self.path.join(MAIN).exists() {
             true => fault,
             false => {
                 fault.hint("a workload is a folder with this file; `dyno init --workload shop` writes one")
@@ -131,17 +147,18 @@ impl Folder {
                 own.insert(engine.to_owned(), Text::file(file));
             }
         }
-        let there = match self.is_given {
-            true => self.read.borrow().contains_key(&*name.letters),
-            false => self.path.join(path).exists(),
+        let there = match &self.given {
+            Some(given) => given.contains_key(&*name.letters),
+            None => self.path.join(path).exists(),
         };
         let common = if own.is_empty() || there { Some(self.open(name)?) } else { None };
         Ok(Variants { common, own })
     }
 
     fn names_in(&self, beside: &Path) -> Vec<String> {
-        if self.is_given {
-            return self.read.borrow().keys().cloned().collect();
+        if let Some(given) = &self.given {
+            let there = given.keys().map(Path::new).filter(|path| path.parent() == Some(beside));
+            return there.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect();
         }
         let entries = std::fs::read_dir(self.path.join(beside)).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -169,6 +186,12 @@ impl Folder {
         }
         let shown = self.shown(name);
         let refuse = |problem: String, hint: &str| Fault::whole(&shown, problem, hint);
+        if let Some(given) = &self.given {
+            let missing = || refuse("there is no such file in the folder".to_owned(), "");
+            let file = Arc::clone(given.get(name).ok_or_else(missing)?);
+            self.read.borrow_mut().insert(name.to_owned(), Arc::clone(&file));
+            return Ok(file);
+        }
         let path = self.path.join(name);
         let meta = std::fs::symlink_metadata(&path);
         let meta = meta.map_err(|error| refuse(format!("it cannot be read: {error}"), ""))?;

@@ -9,7 +9,7 @@
 //! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
 //! | `scripts`, `expect`, `read_transaction`, `mixes`, `read`, `workload`, `describe` | the whole, and what can be told of it |
 //! | `outcome`, `safe`, `pipe`, `state`, `actor` | one session of it |
-//! | `example`, `inside` | folders to begin with, and those that are run from inside the program |
+//! | `example`, `inside`, `sent` | folders to begin with, those that are run from inside the program, and those of another host |
 //! | `suite` | the tests of a suite, each a page about a workload |
 //! | `pgbench` | a workload from scripts of pgbench |
 //! | `statements`, `quoted`, `undrawn` | a draft of a workload from statements that a database has seen, and what is left to say in it |
@@ -41,6 +41,7 @@ mod read_transaction;
 mod safe;
 mod scale;
 mod scripts;
+mod sent;
 mod sql;
 mod state;
 pub mod statements;
@@ -63,6 +64,7 @@ pub use inside::is_inside;
 pub use outcome::{Amiss, Ended, Outcome};
 pub use read::{Choice, Part};
 pub use scripts::After;
+pub use sent::{SentFolders, Unfit};
 pub use state::Step;
 pub use tables::{DescribedIndex, DescribedTable, RowMaker};
 pub use transaction::Rated;

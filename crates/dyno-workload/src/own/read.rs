@@ -20,6 +20,7 @@ use super::program::Program;
 use super::read_transaction::transactions;
 use super::scale::SCALE_MAX;
 use super::scripts::{Invariant, invariants, script};
+use super::sent::SentFolders;
 use super::steps::{Reader, Sql, given};
 use super::table::{self, Item, Table};
 use super::tables::{self, Described};
@@ -77,6 +78,19 @@ impl Own {
     /// What is wrong first, with its place and what would be right.
     pub fn read_as(folder: &Path, choice: Choice<'_>) -> Result<Self, Fault> {
         let folder = inside::folder(folder)?;
+        let main = folder.main()?;
+        table::read_with(&main, choice.options, |top| own(&folder, top, choice))
+    }
+
+    /// The same of what another host has `sent`, or the one inside the program: no folder of this host is looked at.
+    ///
+    /// # Errors
+    /// What is wrong first, with its place and what would be right.
+    pub fn read_sent(folder: &Path, sent: &SentFolders, choice: Choice<'_>) -> Result<Self, Fault> {
+        let folder = match inside::is_inside(folder) {
+            true => inside::folder(folder)?,
+            false => sent.folder(folder)?,
+        };
         let main = folder.main()?;
         table::read_with(&main, choice.options, |top| own(&folder, top, choice))
     }
@@ -189,6 +203,7 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
         drop,
         invariants,
         digest: folder.digest(),
+        files: folder.files(),
     })
 }
 

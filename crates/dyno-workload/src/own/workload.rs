@@ -10,7 +10,7 @@ use dyno_record::{
 
 use super::bulk::OwnBulk;
 use super::draws::{Draws, Names};
-use super::fault::{Fault, Text};
+use super::fault::{Fault, File, Text};
 use super::folder::Variants;
 use super::program::{Code, Op, Prepared, Program};
 use super::scripts::{After, Invariant};
@@ -61,6 +61,8 @@ pub struct Own {
     pub(super) drop: Variants<Sql>,
     pub(super) invariants: Vec<Invariant>,
     pub(super) digest: String,
+    /// What was read of its folder, by the names there.
+    pub(super) files: BTreeMap<String, Arc<File>>,
 }
 
 /// A statement that no transaction runs: one that makes or drops tables, or an invariant.
@@ -103,6 +105,11 @@ impl Own {
     /// That name, where it has one.
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
+    }
+
+    /// The files of its folder that it was read from, by their names there, with what is in them.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().map(|(name, file)| (name.as_str(), file.text.as_str()))
     }
 
     /// What a class of its transactions is called in results.

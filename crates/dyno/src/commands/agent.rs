@@ -6,6 +6,7 @@ use dyno_campaign::{KnownTarget, reach_to_drive};
 use dyno_engine::Cancel;
 use dyno_fleet::{AgentEvent, AgentOptions, Known, Opened, Opener, serve};
 use dyno_plan::Plan;
+use dyno_workload::own::SentFolders;
 
 use super::collect;
 use crate::cli::Agent;
@@ -86,7 +87,12 @@ fn say(event: &AgentEvent, name: &str, group: &str, talk: &Talk) {
 struct Targets;
 
 impl Opener for Targets {
-    fn open(&self, plan: &Plan, known: &[Known], workloads: &[String]) -> Result<Opened, String> {
+    fn open(
+        &self,
+        plan: &Plan,
+        known: &[Known],
+        workloads: (&[String], &SentFolders),
+    ) -> Result<Opened, String> {
         let known: Vec<KnownTarget> = known.iter().cloned().map(collect::known).collect();
         let reached = reach_to_drive(ENGINES, plan, &known, workloads);
         let (targets, owns) = reached.map_err(|error| match error.hint() {

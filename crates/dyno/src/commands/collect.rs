@@ -78,7 +78,7 @@ pub(super) fn run(common: &Common, args: &Collect, talk: &Talk) -> anyhow::Resul
 
 fn record(run_id: &str, run: &CollectedRun, collector: &Collector) -> anyhow::Result<RunRecord> {
     let known: Vec<KnownTarget> = run.known().iter().cloned().map(known).collect();
-    let (targets, owns) = describe(ENGINES, run.plan(), &known)?;
+    let (targets, owns) = describe(ENGINES, run.plan(), &known, run.folders())?;
     let job = Job {
         run_id: run_id.to_owned(),
         started_at: run.started_at().to_owned(),

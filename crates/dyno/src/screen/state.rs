@@ -233,6 +233,9 @@ impl State {
     fn phase(&mut self, event: &dyno_drive::Event, now_s: f64) {
         let run = &mut self.run;
         let phase = match event {
+            dyno_drive::Event::Awaiting { there, of } => {
+                Phase::Beside(format!("waiting for driver hosts: {there} of {of}"))
+            }
             dyno_drive::Event::Connecting { ready, of } => Phase::Connecting(*ready, *of),
             dyno_drive::Event::Warmup { seconds } => Phase::Warmup(*seconds),
             dyno_drive::Event::Window { .. } => Phase::Window,

@@ -4,86 +4,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 
-use dyno_testbed::{Nats, Postgres, cannot, certificates};
+use dyno_testbed::{Nats, cannot, certificates};
 use serde_json::{Value, json};
 
-use crate::common::{Desk, Running, assert_fits_schema, check, until};
-
-const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=0 blocks"];
-const LONG: [&str; 4] = ["--set", "run.time=10m", "--set", "workload.rate=100/s"];
-
-/// A server with data, a meeting point, and a folder for each who is there.
-struct Site {
-    server: Postgres,
-    nats: Nats,
-    desk: Desk,
-}
-
-impl Site {
-    fn new(nats: Option<Nats>) -> Option<Self> {
-        let version = Postgres::available().pop()?;
-        let nats = nats?;
-        let server = Postgres::start(&version, &[]);
-        let desk = Desk::new();
-        let load = desk.dyno(&[&["load", "--target", &server.url()][..], &DATA].concat());
-        assert_eq!(load.code, 0, "{load:#?}");
-        Some(Self { server, nats, desk })
-    }
-
-    fn keep(&self, name: &str) -> PathBuf {
-        self.desk.file(&format!("keep-{name}"))
-    }
-
-    /// An agent that waits.
-    fn agent(&self, name: &str) -> Running {
-        self.agent_with(name, &[], &[])
-    }
-
-    fn agent_with(&self, name: &str, env: &[(&str, &str)], more: &[&str]) -> Running {
-        let (nats, keep) = (self.nats.url(), self.keep(name));
-        let args =
-            ["agent", "--nats", &nats, "--group", "t", "--name", name, "--keep", keep.to_str().unwrap()];
-        let mut agent = self.desk.start_with(env, &[&args[..], more].concat());
-        agent.until("waits in group t");
-        agent
-    }
-
-    /// What a leader of so many hosts is asked.
-    fn args(&self, command: &str, hosts: &str, heartbeat: &str, more: &[&str]) -> Vec<String> {
-        let (nats, url) = (self.nats.url(), self.server.url());
-        let head = [command, "--target", &url];
-        let fleet = ["--hosts", hosts, "--nats", &nats, "--host-group", "t", "--heartbeat", heartbeat];
-        let brief = ["--set", "run.warmup=200ms", "--set", "observe.interval=200ms", "--set", "run.drain=2s"];
-        let sessions = ["--set", "run.sessions_per_schema=4"];
-        let all = [&head[..], &fleet, &brief, &sessions, &DATA, more].concat();
-        all.into_iter().map(str::to_owned).collect()
-    }
-
-    fn json(&self, command: &str, hosts: &str, more: &[&str]) -> (i32, Value) {
-        let args = self.args(command, hosts, "60s", more);
-        self.desk.json(&args.iter().map(String::as_str).collect::<Vec<_>>())
-    }
-
-    fn start(&self, hosts: &str, heartbeat: &str, more: &[&str]) -> Running {
-        let args = self.args("run", hosts, heartbeat, more);
-        self.desk.start(&args.iter().map(String::as_str).collect::<Vec<_>>())
-    }
-
-    /// A long run of two hosts that is in its window.
-    fn under_way(&self, more: &[&str]) -> Running {
-        let mut leader = self.start("2", "4s", &[&LONG[..], more].concat());
-        leader.until("window");
-        leader
-    }
-
-    fn collect(&self) -> Value {
-        self.desk.json(&["collect", "--nats", &self.nats.url(), "--group", "t"]).1
-    }
-}
-
-fn hosts(record: &Value) -> &Vec<Value> {
-    record["fleet"]["hosts"].as_array().unwrap()
-}
+use crate::common::{assert_fits_schema, check, until};
+use crate::fleet_site::{LONG, Site, hosts};
 
 #[test]
 fn two_hosts_do_one_run_and_all_of_it_is_audited() {

@@ -33,6 +33,14 @@ mod faults_signals;
 mod faults_terminal;
 #[cfg(feature = "fleet")]
 mod fleet;
+#[cfg(feature = "fleet")]
+mod fleet_sent;
+#[cfg(feature = "fleet")]
+mod fleet_site;
+#[cfg(feature = "fleet")]
+mod fleet_waits;
+#[cfg(feature = "fleet")]
+mod fleet_ways;
 mod grants;
 mod hosts;
 mod import_pgbench;

@@ -1,0 +1,113 @@
+//! A way to a server that takes a while, and may take longer there than back: what a network of some length is, where the kernel cannot
+//! delay packets itself.
+
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+/// Forwards connections to a server, everything so much later.
+#[derive(Debug)]
+pub struct SlowWay {
+    address: SocketAddr,
+    over: Arc<AtomicBool>,
+}
+
+impl SlowWay {
+    /// Listens at `at` in front of the server at `upstream`; what goes to it is `there` later, its answers `back`.
+    ///
+    /// # Panics
+    /// Nobody can listen there.
+    pub fn start(at: IpAddr, upstream: SocketAddr, there: Duration, back: Duration) -> Self {
+        let listener = TcpListener::bind((at, 0)).expect("an address of this machine, and any port");
+        let address = listener.local_addr().expect("it listens");
+        let over = Arc::new(AtomicBool::new(false));
+        let its_over = Arc::clone(&over);
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                if its_over.load(Ordering::Acquire) {
+                    return;
+                }
+                // A server that is down refuses, and so does this.
+                let Ok(server) = TcpStream::connect(upstream) else { continue };
+                let ends = client.try_clone().and_then(|client| Ok((client, server.try_clone()?)));
+                let Ok((from_client, to_server)) = ends else { continue };
+                later(from_client, to_server, there);
+                later(server, client, back);
+            }
+        });
+        Self { address, over }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for SlowWay {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        // Wakes the accepting thread, which then ends.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+/// Forwards one direction: what is read while something waits is as late as that, and no later.
+fn later(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
+    // Waiting to fill packets would delay each by 40 ms more.
+    let _ = from.set_nodelay(true).and_then(|()| to.set_nodelay(true));
+    let (give, taken) = channel::<(Instant, Vec<u8>)>();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 16 * 1024];
+        while let Ok(bytes @ 1..) = from.read(&mut buffer) {
+            if give.send((Instant::now() + delay, buffer[..bytes].to_vec())).is_err() {
+                break;
+            }
+        }
+    });
+    std::thread::spawn(move || {
+        for (due, bytes) in taken {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            if to.write_all(&bytes).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Write);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_arrives_in_its_order_and_not_before_its_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (there, back) = (Duration::from_millis(30), Duration::from_millis(50));
+        let way = SlowWay::start("127.0.0.1".parse().unwrap(), listener.local_addr().unwrap(), there, back);
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut echoed = stream.try_clone().unwrap();
+            std::io::copy(&mut stream, &mut echoed).unwrap();
+            echoed.shutdown(Shutdown::Write).unwrap();
+        });
+        let mut client = TcpStream::connect(way.address()).unwrap();
+        let began = Instant::now();
+        let said: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+        let mut heard = Vec::new();
+        std::thread::scope(|scope| {
+            let mut speaks = client.try_clone().unwrap();
+            let said = &said;
+            scope.spawn(move || {
+                speaks.write_all(said).unwrap();
+                speaks.shutdown(Shutdown::Write).unwrap();
+            });
+            client.read_to_end(&mut heard).unwrap();
+        });
+        assert!(began.elapsed() >= there + back);
+        assert_eq!(heard, said);
+    }
+}
