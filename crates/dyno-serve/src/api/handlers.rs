@@ -20,7 +20,9 @@ use crate::cards::{self, Cards, Wanted};
 use crate::jobs::{Follower, Job};
 use crate::order::Order;
 use crate::pages::report::{Named as Selection, with_report};
-use crate::pages::{awr as awr_page, compare as compare_page, history as history_page, live};
+use crate::pages::{
+    awr as awr_page, awr_diff as awr_diff_page, compare as compare_page, history as history_page, live,
+};
 use crate::reply::{ApiReply, ApiTrouble, Trouble};
 use crate::state::Shared;
 
@@ -106,6 +108,13 @@ pub(crate) async fn history(shared: Shared, Query(wanted): Query<history_page::W
 
 pub(crate) async fn awr(shared: Shared) -> ApiReply<Vec<awr_page::Interval>> {
     Ok(Json(shared.read(awr_page::intervals).await?))
+}
+
+pub(crate) async fn awr_diff(
+    shared: Shared,
+    Query(two): Query<awr_diff_page::Two>,
+) -> ApiReply<awr_diff_page::Compared> {
+    Ok(Json(shared.read(move |_, repository| awr_diff_page::compared(repository, &two)).await?))
 }
 
 pub(crate) async fn formats() -> Json<Vec<String>> {

@@ -9,6 +9,7 @@ use super::types::{CheckedOrder, JobFull, JobShown, PlanShown, ReportShown, Swee
 use crate::cards::Cards;
 use crate::order::Order;
 use crate::pages::awr::Interval;
+use crate::pages::awr_diff::Compared;
 use crate::reply::Problem;
 
 /// What stands in an address or behind it.
@@ -111,6 +112,16 @@ const ROUTES: &[Route] = &[
         "Intervals of databases' own reports that were imported.",
         &[],
         Body::Json(SchemaGenerator::subschema_for::<Vec<Interval>>),
+    ),
+    get(
+        "/api/v1/awr/diff",
+        "Two of them, line by line, with what lies between.",
+        &[
+            query("a", "The record of the first."),
+            query("b", "The record of the second."),
+            query("anyway", "true: differences of what is no change of one database, too."),
+        ],
+        Body::Json(SchemaGenerator::subschema_for::<Compared>),
     ),
     get(
         "/api/v1/export",

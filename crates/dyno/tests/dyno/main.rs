@@ -65,6 +65,8 @@ mod screen;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "serve")]
+mod serve_awr;
+#[cfg(feature = "serve")]
 mod serve_browser;
 #[cfg(feature = "serve")]
 mod serve_tls;
