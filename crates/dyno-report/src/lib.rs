@@ -88,7 +88,7 @@ pub use price::{costs_grid, price_grid, price_plot};
 pub use report::Report;
 pub use result::{ResultRow, host_words, placement_words, result_card, result_table};
 pub use runs::{Runs, RunsError, Stored};
-pub use scorecard::{scorecard_gaps, scorecard_grid, scorecard_plot};
+pub use scorecard::{scorecard_gaps, scorecard_grid, scorecard_plot, scorecard_sheets};
 pub use show::{phases_text, show};
 pub use soak::minute_table;
 pub use style::Style;
