@@ -158,14 +158,19 @@ pub(crate) async fn jobs(shared: Shared) -> Json<Vec<JobShown>> {
 }
 
 pub(crate) async fn start(shared: Shared, Json(order): Json<Order>) -> Result<Response, ApiTrouble> {
-    match order.make(&shared.setup) {
-        Ok(made) => {
-            let job = shared.jobs.start(made.start.0)?;
+    let refused =
+        |made, wrong| (StatusCode::UNPROCESSABLE_ENTITY, Json(CheckedOrder { made, wrong })).into_response();
+    let made = match order.make(&shared.setup) {
+        Ok(made) => made,
+        Err(wrong) => return Ok(refused(None, wrong)),
+    };
+    match made.confirmed(&order) {
+        Ok(start) => {
+            let job = shared.jobs.start(start)?;
             Ok((StatusCode::CREATED, Json(shown(&shared, &job))).into_response())
         }
-        Err(wrong) => {
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, Json(CheckedOrder { made: None, wrong })).into_response())
-        }
+        // What it would run stands beside, so that it can be looked at and agreed to.
+        Err(wrong) => Ok(refused(Some(made), vec![wrong])),
     }
 }
 

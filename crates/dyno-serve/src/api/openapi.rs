@@ -153,7 +153,7 @@ const ROUTES: &[Route] = &[
     Route {
         method: "post",
         path: "/api/v1/jobs",
-        about: "Starts something, or lets it wait for its target.",
+        about: "Starts something, or lets it wait for its target. What runs commands (a study, a proof of durability) is started only with the mark of the commands that `check` tells, as `confirmed`.",
         parameters: &[],
         takes: Some(SchemaGenerator::subschema_for::<Order>),
         status: "201",
@@ -192,7 +192,7 @@ const ROUTES: &[Route] = &[
     Route {
         method: "post",
         path: "/api/v1/jobs/{id}/resume",
-        about: "A sweep or suite that was stopped goes on.",
+        about: "A sweep, a suite or a study that was stopped goes on.",
         parameters: &[path("id", "Its name.")],
         takes: None,
         status: "201",

@@ -69,6 +69,8 @@ mod serve_awr;
 #[cfg(feature = "serve")]
 mod serve_browser;
 #[cfg(feature = "serve")]
+mod serve_platform;
+#[cfg(feature = "serve")]
 mod serve_tls;
 mod sqlite;
 mod studies;
