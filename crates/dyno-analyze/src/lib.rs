@@ -19,6 +19,7 @@ pub mod doubts;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod health;
+pub mod intervals;
 pub mod knee;
 pub mod limit;
 pub mod limited;
@@ -30,6 +31,7 @@ pub mod points;
 pub mod price;
 pub mod profile;
 mod random;
+pub mod reading;
 pub mod reconcile;
 pub mod reference;
 pub mod scalability;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-pub use crate::change::Change;
+use dyno_analyze::intervals::is_same_event as is_same;
+pub use dyno_analyze::reading::Change;
+
 use crate::number::Reading;
 use crate::report::{AwrReport, Event, Parameter};
 use crate::row::{Line, Value};
@@ -44,8 +46,6 @@ pub struct Switch {
 /// All differences of two reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// Why the two may not be alike: other databases, other lengths.
-    pub cautions: Vec<String>,
     /// Figures, in the order of the wide table.
     pub figures: Vec<Change>,
     /// Events that are among the top ones of either, largest first.
@@ -99,9 +99,6 @@ const FIGURES: [&str; 35] = [
     "instance_activity_per_hour.log switches (derived)",
 ];
 
-/// Intervals whose lengths differ by more than this share are worth a caution.
-const LENGTH_TOLERANCE: f64 = 0.1;
-
 /// Compares two reports.
 pub fn diff(a: &AwrReport, b: &AwrReport) -> Difference {
     let figure = |report: &AwrReport, name: &str| match (Line { report, instance: None }).value(name) {
@@ -111,7 +108,6 @@ pub fn diff(a: &AwrReport, b: &AwrReport) -> Difference {
     let change = |name: &&str| Change { name: (*name).to_owned(), a: figure(a, name), b: figure(b, name) };
     let figures = FIGURES.iter().map(change).filter(|change| change.a.is_some() || change.b.is_some());
     Difference {
-        cautions: cautions(a, b),
         figures: figures.collect(),
         events: events(a, b),
         parameters: parameters(a, b),
@@ -119,34 +115,6 @@ pub fn diff(a: &AwrReport, b: &AwrReport) -> Difference {
         statements: tops::statements(a, b),
         segments: tops::segments(a, b),
     }
-}
-
-fn cautions(a: &AwrReport, b: &AwrReport) -> Vec<String> {
-    let mut cautions = Vec::new();
-    if a.measurement().is_some() && a.measurement() == b.measurement() {
-        let message = "both reports are of one interval of one instance: one measurement, and what differs is how it was printed";
-        cautions.push(message.to_owned());
-    }
-    if a.kind != b.kind {
-        cautions.push(format!("other kinds of report: {} and {}", a.kind.name(), b.kind.name()));
-    }
-    for (name, what) in
-        [("db_name", "databases"), ("instance", "instances"), ("version", "releases"), ("host", "hosts")]
-    {
-        if let (Some(a), Some(b)) = (a.word(name), b.word(name))
-            && a != b
-        {
-            cautions.push(format!("other {what}: {a} and {b}"));
-        }
-    }
-    if let (Some(x), Some(y)) = (a.value("elapsed_min"), b.value("elapsed_min"))
-        && (x - y).abs() > LENGTH_TOLERANCE * x.max(y)
-    {
-        cautions.push(format!(
-            "intervals of other lengths: {x} and {y} min; rates and means compare, totals do not"
-        ));
-    }
-    cautions
 }
 
 /// Events that took part in the top events of either report.
@@ -178,11 +146,7 @@ fn events(a: &AwrReport, b: &AwrReport) -> Vec<EventChange> {
             }
         })
         .collect();
-    let largest = |change: &EventChange| {
-        let value = |side: Option<Reading>| side.map_or(0.0, |reading| reading.value);
-        value(change.load.a).max(value(change.load.b))
-    };
-    changes.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
+    changes.sort_by(|a, b| b.load.largest().total_cmp(&a.load.largest()));
     changes
 }
 
@@ -199,12 +163,6 @@ fn became(a: &AwrReport, b: &AwrReport, name: &str) -> Option<Became> {
         (true, false) => Some(Became::Gone),
         _ => None,
     }
-}
-
-/// Names of one event, either of which may be cut by a text report.
-fn is_same(a: &str, b: &str) -> bool {
-    const CUT: usize = 24;
-    a == b || (a.len() >= CUT && b.starts_with(a)) || (b.len() >= CUT && a.starts_with(b))
 }
 
 fn parameters(a: &AwrReport, b: &AwrReport) -> Vec<Switch> {

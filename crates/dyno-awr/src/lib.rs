@@ -5,7 +5,6 @@
 //! of tables by their captions. Every figure keeps where it stood and what its last digit is worth. What a report does
 //! not have is absent, what cannot be read is an [`Issue`], and nothing is ever guessed.
 
-mod change;
 pub mod compat;
 mod derive;
 pub mod diff;

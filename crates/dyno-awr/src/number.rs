@@ -4,27 +4,7 @@
 //! worth of its last digit, so that what is computed from it knows which of two sources is the better one. What cannot
 //! be read is an error with the text in it, never 0 and never a guess.
 
-/// A number and the worth of its last printed digit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reading {
-    /// The number, suffix and exponent applied.
-    pub value: f64,
-    /// What one more in the last printed digit would add.
-    pub step: f64,
-}
-
-impl Reading {
-    /// A count, exact to the unit.
-    pub fn exact(value: f64) -> Self {
-        Self { value, step: 0.0 }
-    }
-
-    /// The largest share by which the true figure may differ: half a step, relative to the value.
-    pub fn relative_error(&self) -> f64 {
-        let half = self.step / 2.0;
-        if half == 0.0 { 0.0 } else { half / self.value.abs().max(half) }
-    }
-}
+pub use dyno_analyze::reading::Reading;
 
 /// What suffixes multiply by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::change::Change;
+use dyno_analyze::reading::Change;
+
 use crate::number::Reading;
 use crate::report::AwrReport;
 use crate::timeline::{Object, Rates, Thing, What};
@@ -65,7 +66,7 @@ pub(crate) fn statements(a: &AwrReport, b: &AwrReport) -> Vec<StatementChange> {
             }
         })
         .collect();
-    changes.sort_by(|x, y| largest(&y.elapsed).total_cmp(&largest(&x.elapsed)));
+    changes.sort_by(|x, y| y.elapsed.largest().total_cmp(&x.elapsed.largest()));
     changes.truncate(STATEMENTS_MAX);
     changes
 }
@@ -115,13 +116,13 @@ pub(crate) fn segments(a: &AwrReport, b: &AwrReport) -> Vec<SegmentChange> {
         }
     }
     let most = |(_, mut changes): (&str, Vec<SegmentChange>)| {
-        changes.sort_by(|x, y| largest(&y.count).total_cmp(&largest(&x.count)));
+        changes.sort_by(|x, y| y.count.largest().total_cmp(&x.count.largest()));
         changes.truncate(SEGMENTS_MAX);
         changes
     };
     for (list, changes) in &mut by_list {
         let least = SEGMENT_SHARE_MIN * top(list, &rates_a).max(top(list, &rates_b));
-        changes.retain(|change| largest(&change.count) >= least);
+        changes.retain(|change| change.count.largest() >= least);
     }
     by_list.into_iter().flat_map(most).collect()
 }
@@ -130,9 +131,4 @@ pub(crate) fn segments(a: &AwrReport, b: &AwrReport) -> Vec<SegmentChange> {
 fn top(list: &str, rates: &Rates) -> f64 {
     let of_list = rates.0.iter().filter(|(thing, _)| thing.what == What::Segment && thing.name == list);
     of_list.map(|(_, rate)| rate.value).fold(0.0, f64::max)
-}
-
-fn largest(change: &Change) -> f64 {
-    let value = |side: Option<Reading>| side.map_or(0.0, |reading| reading.value);
-    value(change.a).max(value(change.b))
 }

@@ -85,5 +85,5 @@ pub use run::run;
 pub use seen::seen;
 pub use soak::soak;
 pub use steer::Steer;
-pub use told::{CompleteTold, IntervalTold, RunTold, Step, Told};
+pub use told::{CompleteTold, IntervalTold, RunTold, Step, Told, WatchedTold};
 pub use watch::watch;

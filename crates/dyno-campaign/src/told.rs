@@ -6,11 +6,14 @@
 use std::collections::BTreeMap;
 
 use dyno_drive::Complete;
-use dyno_record::{AuditCheck, CheckStatus, Chunk, PartOf, RunId, RunRecord, SeriesPoint, Status, Waits};
+use dyno_drive::present::Seen;
+use dyno_record::{
+    AuditCheck, CheckStatus, Chunk, PartOf, RunId, RunRecord, SeriesPoint, Status, SweepKind, Waits,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Begun, Ended, Event, LoadEvent, Next};
+use crate::event::{Begun, Ended, Event, LoadEvent, Next, StudyEvent};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +53,14 @@ pub enum Told {
     Interval(Box<IntervalTold>),
     /// What is known up to the end of the last complete interval, beside its point.
     Complete(Box<CompleteTold>),
+    /// An interval of a database that is only looked at is over.
+    Watched(Box<WatchedTold>),
+    /// The database that is looked at does not answer, or is there again.
+    Away {
+        /// Why it is away; absent once it is back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+    },
     /// No run begins, or the next one does after all.
     Paused {
         /// Whether none begins.
@@ -154,6 +165,20 @@ pub struct IntervalTold {
     pub metrics: BTreeMap<String, f64>,
 }
 
+/// An interval of a database that is only looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WatchedTold {
+    /// Its begin, seconds after the watch began.
+    pub at_s: f64,
+    /// Its length, s.
+    pub seconds: f64,
+    /// Rates of counters of database and host, by metric name.
+    pub metrics: BTreeMap<String, f64>,
+    /// Sessions in each class of waits on average, most first; absent where they are not sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Vec<(String, f64)>>,
+}
+
 /// What is known up to the end of an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompleteTold {
@@ -212,6 +237,8 @@ impl Told {
                 vec![Self::Run { id: id.clone(), targets: targets.clone() }]
             }
             Event::Phase(event) => of_drive(event),
+            Event::Seen(seen) => of_watch(seen),
+            Event::Study(event) => of_study(event),
             Event::Stored(record) => vec![Self::Stored(Box::new(RunTold::of(record)))],
             Event::Begun(begun) => vec![of_begun(begun)],
             Event::Next(next) => vec![of_next(next)],
@@ -248,6 +275,52 @@ fn of_drive(event: &dyno_drive::Event) -> Vec<Told> {
         }
         Drive::Draining => vec![phase("drain")],
         Drive::Closing { .. } | Drive::Whole(_) | Drive::Final(_) | Drive::Late(_) => Vec::new(),
+    }
+}
+
+/// A database that is only looked at.
+fn of_watch(seen: &Seen) -> Vec<Told> {
+    match seen {
+        Seen::Begun(_) => vec![phase("watch")],
+        Seen::Interval(moment) => {
+            let done = if moment.total_s > 0.0 { (moment.elapsed_s / moment.total_s).min(1.0) } else { 0.0 };
+            let (elapsed_s, total_s) = (moment.elapsed_s, Some(moment.total_s));
+            let mut told = vec![Told::Progress { elapsed_s, total_s, done, errors: 0 }];
+            told.extend(moment.point.as_ref().map(|point| {
+                Told::Watched(Box::new(WatchedTold {
+                    at_s: point.at_s,
+                    seconds: point.seconds,
+                    metrics: point.metrics.clone(),
+                    waits: moment.classes.clone(),
+                }))
+            }));
+            told
+        }
+        Seen::Lost(why) => vec![Told::Away { why: Some(why.clone()) }],
+        Seen::Back(_) => vec![Told::Away { why: None }],
+        Seen::Anew(_) | Seen::Final(_) => Vec::new(),
+    }
+}
+
+/// A study: its legs, and what is done beside measuring.
+fn of_study(event: &StudyEvent) -> Vec<Told> {
+    match event {
+        StudyEvent::Begun { id, .. } => vec![Told::Begun {
+            id: id.clone(),
+            kind: SweepKind::Study.name().to_owned(),
+            axes: vec!["variant".to_owned()],
+            skips: false,
+        }],
+        StudyEvent::Leg { number, of, variant, repeat, left_s } => {
+            let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+            let settings = vec![("variant".to_owned(), variant.clone())];
+            let step = Step { number: small(*number), settings, repeat: *repeat, side: None };
+            vec![Told::Next { step, of: Some(small(*of)), all_s: *left_s }]
+        }
+        StudyEvent::Command(when, _) => vec![phase(when)],
+        StudyEvent::Resetting(task) => vec![phase(&format!("data of {task}"))],
+        StudyEvent::Reverting(what, _) => vec![phase(&format!("put back {what}"))],
+        _ => Vec::new(),
     }
 }
 

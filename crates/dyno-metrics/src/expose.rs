@@ -194,7 +194,7 @@ fn waits(waits: &Waits, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error
     gauge(encoder, ("dyno_waiting_sessions", help), &values)
 }
 
-/// The last interval of a database that is only looked at.
+/// The last interval of a database that is only looked at, and its counters.
 fn of_watch(watched: &Watched, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     let help = "Whether the database that is watched answers.";
     gauge(encoder, ("dyno_watch_up", help), &[(vec![], i64::from(watched.answers()))])?;
@@ -209,7 +209,11 @@ fn of_watch(watched: &Watched, encoder: &mut DescriptorEncoder<'_>) -> Result<()
     }
     let waits = moment.waits.iter().map(|(wait, sessions)| (vec![("wait", wait.as_str())], *sessions));
     let help = "Sessions in each of the most frequent waits of the last complete interval, on average.";
-    gauge(encoder, ("dyno_watch_waiting_sessions", help), &waits.collect::<Vec<_>>())
+    gauge(encoder, ("dyno_watch_waiting_sessions", help), &waits.collect::<Vec<_>>())?;
+    // As the server has them: a server that was started anew begins low again, which is a reset to who scrapes.
+    let counters = moment.counters.as_slice();
+    portable(counters, encoder)?;
+    native(counters, encoder)
 }
 
 /// The portable counters as the servers have them, in base units.

@@ -26,14 +26,15 @@ impl Watched {
     pub(crate) fn lose(&mut self) {
         self.is_away = true;
         if let Some(moment) = &mut self.moment {
-            (moment.point, moment.waits) = (None, Vec::new());
+            let (elapsed_s, total_s) = (moment.elapsed_s, moment.total_s);
+            *moment = Moment { elapsed_s, total_s, ..Moment::default() };
         }
     }
 
     /// It goes on.
     pub(crate) fn hear(&mut self, seen: &Seen) {
         match seen {
-            Seen::Interval(moment) => *self = Self { moment: Some(moment.clone()), is_away: false },
+            Seen::Interval(moment) => *self = Self { moment: Some(Moment::clone(moment)), is_away: false },
             Seen::Lost(_) => self.lose(),
             // The next interval tells more.
             Seen::Begun(_) | Seen::Back(_) | Seen::Anew(_) | Seen::Final(_) => {}
@@ -73,6 +74,7 @@ fn base(name: &str) -> (Cow<'_, str>, f64) {
 
 #[cfg(test)]
 mod tests {
+    use dyno_drive::Cumulative;
     use dyno_record::SeriesPoint;
 
     use super::*;
@@ -80,11 +82,12 @@ mod tests {
     fn interval(metrics: &[(&str, f64)]) -> Seen {
         let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let point = SeriesPoint { metrics, ..SeriesPoint::default() };
-        Seen::Interval(Moment {
+        Seen::Interval(Box::new(Moment {
             point: Some(point),
             waits: vec![("IO:DataFileRead".to_owned(), 1.5)],
+            counters: Some(Cumulative::default()),
             ..Moment::default()
-        })
+        }))
     }
 
     #[test]
@@ -121,7 +124,8 @@ mod tests {
         assert!(watched.answers() && watched.figures().len() == 1);
         watched.hear(&Seen::Lost("it was shut down".to_owned()));
         assert!(!watched.answers() && watched.figures().is_empty());
-        assert!(watched.moment.as_ref().unwrap().waits.is_empty());
+        let moment = watched.moment.as_ref().unwrap();
+        assert!(moment.waits.is_empty() && moment.counters.is_none());
         let mut never = Watched::default();
         never.hear(&Seen::Lost("it was shut down".to_owned()));
         assert!(!never.answers(), "it went away before its first interval was over");

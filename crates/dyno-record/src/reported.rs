@@ -20,15 +20,21 @@ pub struct Reported {
 }
 
 /// A line of the load profile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportedLoad {
     /// What it counts, with its unit in brackets: `logical reads (blocks)`.
     pub name: String,
     /// Per second.
     pub per_s: f64,
+    /// What one more in the last printed digit of that would add; absent in records that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_s_step: Option<f64>,
     /// Per transaction, where the report tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_txn: Option<f64>,
+    /// What one more in the last printed digit of that would add.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_txn_step: Option<f64>,
 }
 
 /// A line of the top timed events.
@@ -45,9 +51,15 @@ pub struct ReportedEvent {
     /// Time waited in all, s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_s: Option<f64>,
+    /// What one more in the last printed digit of that would add, s; absent in records that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_step_s: Option<f64>,
     /// Mean time of a wait, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_us: Option<f64>,
+    /// How far that is known, µs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_step_us: Option<f64>,
     /// Share of DB time, %; of call time in STATSPACK.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_pct: Option<f64>,

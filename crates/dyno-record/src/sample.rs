@@ -284,7 +284,7 @@ pub(crate) fn imported() -> RunRecord {
             load_profile: vec![ReportedLoad {
                 name: "logical reads (blocks)".into(),
                 per_s: 64.5,
-                per_txn: None,
+                ..ReportedLoad::default()
             }],
             top_events: vec![ReportedEvent { event: "DB CPU".into(), ..ReportedEvent::default() }],
         }),

@@ -1,12 +1,18 @@
 //! What performance costs: tables, and a plot of several platforms.
 
-use dyno_analyze::number::{ABSENT, figure, sessions};
-use dyno_analyze::price::{Cost, Costs, Priced};
-
-use dyno_analyze::whose;
+use dyno_analyze::number::{ABSENT, figure, fixed, sessions};
+use dyno_analyze::points::phrase;
+use dyno_analyze::price::{Cost, Costs, Priced, Prices};
+use dyno_analyze::{Answer, whose};
 
 use crate::grid::{Cell, Grid, Head};
 use crate::plot::{Plot, Row, Times};
+
+/// What prices are of, in a sentence.
+pub(crate) fn over(prices: &Prices) -> String {
+    let months = if prices.months.fract() == 0.0 { fixed(prices.months, 0) } else { figure(prices.months) };
+    format!("Each month; what was bought is used for {months} months.")
+}
 
 /// What each platform costs each month, and of what that is made.
 pub fn price_grid(priced: &[Priced], currency: &str) -> Grid {
@@ -45,6 +51,45 @@ pub fn costs_grid(priced: &[Priced], costs: &[Costs], currency: &str) -> Grid {
         }
     }
     grid
+}
+
+/// What each curve costs by the price of its platform; nothing where no price is of any of them. `variant` is that of all of them
+/// where they are of one.
+pub(crate) fn curve_price_grid(curves: &[Answer], variant: Option<&str>, prices: &Prices) -> Option<Grid> {
+    let price = |curve: &Answer| {
+        let name = curve.variant.as_deref().or(variant)?;
+        prices.of(&[name])
+    };
+    curves.iter().find_map(price)?;
+    let mut grid = Grid::new(vec![
+        Head::text("curve"),
+        Head::text("platform"),
+        Head::figures("a month", &prices.currency),
+        Head::figures("capacity", ""),
+        Head::figures("for each 1,000", &prices.currency)
+            .explained("the price of a month by the capacity, for a thousand of its unit"),
+        Head::figures("×", "").explained("times the first curve's price; below 1 is cheaper"),
+    ]);
+    let each = |curve: &Answer| {
+        let a_month = price(curve)?.a_month(prices.months);
+        (curve.capacity.value > 0.0).then(|| 1e3 * a_month / curve.capacity.value)
+    };
+    let first = curves.first().and_then(|first| Some((first.measure.as_str(), each(first)?)));
+    for (at, curve) in curves.iter().enumerate() {
+        let absent = || ABSENT.to_owned();
+        let of = price(curve);
+        let times = first.filter(|(measure, _)| at > 0 && *measure == curve.measure).zip(each(curve));
+        let texts = [
+            if curve.name.is_empty() { "all runs".to_owned() } else { curve.name.clone() },
+            of.map_or_else(absent, |price| price.name.clone()),
+            of.map_or_else(absent, |price| figure(price.a_month(prices.months))),
+            whose::mark(phrase(&curve.measure, curve.capacity.value), curve.marked),
+            each(curve).map_or_else(absent, |each| whose::mark(figure(each), curve.marked)),
+            times.map_or_else(String::new, |((_, first), each)| figure(each / first)),
+        ];
+        grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+    }
+    Some(grid)
 }
 
 fn place(cost: &Cost) -> String {

@@ -208,9 +208,14 @@ const TONES: [(&str, &str); 12] = [
 ];
 
 fn shown_class(event: &Event) -> (&str, &'static str) {
-    let class = match event.event.as_str() {
+    class_and_tone(&event.event, &event.class)
+}
+
+/// The class of an event as it is shown, and the tone of its cell.
+pub(crate) fn class_and_tone<'c>(event: &str, class: &'c str) -> (&'c str, &'static str) {
+    let class = match event {
         "DB CPU" | "CPU time" => "CPU",
-        _ => &event.class,
+        _ => class,
     };
     (class, TONES.iter().find(|(name, _)| *name == class).map_or("", |(_, tone)| *tone))
 }
@@ -229,6 +234,7 @@ mod tests {
             time_s: Some(time_s),
             mean_us: waits.map(|waits| time_s * 1e6 / waits),
             share_pct: Some(100.0 * time_s / db_time_s),
+            ..ReportedEvent::default()
         };
         let sync = sync.map(|(waits, time_s)| event("log file sync", "Commit", Some(waits), time_s));
         let cpu = event("DB CPU", "", None, db_time_s / 2.0);
@@ -238,6 +244,7 @@ mod tests {
                 name: "logical reads (blocks)".into(),
                 per_s: reads,
                 per_txn: Some(7.0),
+                ..ReportedLoad::default()
             }],
             top_events: sync.into_iter().chain([cpu]).collect(),
         }

@@ -1,5 +1,7 @@
 //! What is asked of a report beside its runs.
 
+use dyno_analyze::price::Prices;
+
 /// What a format may have to know beside the report.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -11,4 +13,6 @@ pub struct Request {
     pub title: Option<String>,
     /// The one chart that is wanted, for pictures; all of them where there is none.
     pub chart: Option<String>,
+    /// What platforms cost; nothing is reckoned where nobody says.
+    pub prices: Option<Prices>,
 }

@@ -1,11 +1,15 @@
 //! Platforms side by side: as tables, and as a plot of ratios.
 
 use dyno_analyze::number::{ABSENT, figure};
+use dyno_analyze::price::{Costs, Priced, Prices};
 use dyno_analyze::scorecard::{Figure, Line, NOT_PRINTED, Ratio, Scorecard, Value, Verdict};
 use dyno_analyze::whose;
 
 use crate::grid::{Cell, Grid, Head};
+use crate::html::{Part, Picture, Sheets};
 use crate::plot::{Plot, Row, Times};
+use crate::price::{costs_grid, over, price_grid};
+use crate::request::Request;
 
 /// A line for each test: the figure of each platform, and how many times better that is than the first.
 pub fn scorecard_grid(card: &Scorecard) -> Grid {
@@ -81,11 +85,7 @@ pub fn scorecard_gaps(card: &Scorecard) -> Vec<String> {
 
 /// The ratios as a plot.
 pub fn scorecard_plot(card: &Scorecard) -> Plot {
-    let what = match card.figure {
-        Figure::Most => "the most of each test's key figure",
-        Figure::Optimum => "the most within each test's limit of latency",
-        Figure::Alone => "service time of a single session, mean",
-    };
+    let what = what(card);
     let row = |line: &Line| Row {
         label: line.test.clone(),
         group: line.group.clone(),
@@ -98,6 +98,61 @@ pub fn scorecard_plot(card: &Scorecard) -> Plot {
         axis: format!("times better than {}", card.platforms[0]),
         series: card.platforms[1..].to_vec(),
         rows,
+    }
+}
+
+/// Two sheets for who has to decide; `priced` is what the platforms cost where somebody says.
+pub fn scorecard_sheets(
+    card: &Scorecard,
+    request: &Request,
+    priced: Option<(&Prices, &[Priced], &[Costs])>,
+) -> Sheets {
+    let plot = scorecard_plot(card);
+    let mut facts = Vec::new();
+    facts.extend(request.author.clone().map(|author| ("author", author)));
+    facts.push(("report made", request.made_at.get(..10).unwrap_or(&request.made_at).to_owned()));
+    facts.push(("platforms", card.platforms.join("; ")));
+    facts.push(("compared", what(card).to_owned()));
+    let price = match priced {
+        None => vec!["Not known: no prices were given (--prices).".to_owned()],
+        Some((_, [], _)) => vec!["Not known: no price is of these platforms.".to_owned()],
+        Some((prices, platforms, _)) => {
+            let without = card.platforms.iter().filter(|name| !platforms.iter().any(|of| of.name == **name));
+            let without: Vec<&str> = without.map(String::as_str).collect();
+            let mut lines = vec![over(prices)];
+            if !without.is_empty() {
+                lines.push(format!("No price is known of {}.", without.join(", ")));
+            }
+            lines
+        }
+    };
+    let grids = match priced {
+        Some((prices, platforms, costs)) if !platforms.is_empty() => {
+            vec![price_grid(platforms, &prices.currency), costs_grid(platforms, costs, &prices.currency)]
+        }
+        _ => Vec::new(),
+    };
+    let mut words = card.words.iter();
+    Sheets {
+        title: request.title.clone().unwrap_or_else(|| format!("Platforms: {}", card.platforms.join(", "))),
+        facts,
+        line: words.next().cloned().unwrap_or_else(|| "nothing can be compared".to_owned()),
+        lines: words.chain(&card.notes).cloned().collect(),
+        picture: (!plot.is_empty()).then_some(Picture::Plot(plot)),
+        parts: vec![
+            Part { title: "Comparison", grids: vec![scorecard_grid(card)], ..Part::default() },
+            Part { title: "Price", lines: price, grids },
+        ],
+        missing: scorecard_gaps(card),
+        ..Sheets::default()
+    }
+}
+
+fn what(card: &Scorecard) -> &'static str {
+    match card.figure {
+        Figure::Most => "the most of each test's key figure",
+        Figure::Optimum => "the most within each test's limit of latency",
+        Figure::Alone => "service time of a single session, mean",
     }
 }
 

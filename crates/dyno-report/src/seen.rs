@@ -1,6 +1,6 @@
 //! What a report says of all runs together, gathered from run to run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_analyze::whose::{Legend, marked};
 use dyno_record::{AuditCheck, CheckStatus, PartOf, RunRecord, Status};
@@ -11,6 +11,9 @@ use crate::result::{has_result, machine_words};
 
 /// Runs of one finding that are named.
 pub(crate) const LISTED_MAX: usize = 3;
+
+/// Stands for all runs, where others have the name of what they belong to.
+const ALL: &str = "";
 
 /// All runs together.
 #[derive(Debug, Default)]
@@ -23,6 +26,8 @@ pub struct Seen {
     pub parts: Vec<String>,
     /// The one that all of them are of.
     pub part_of: Option<PartOf>,
+    /// The variants of the runs of each of these, and under an empty name those of all.
+    variants: BTreeMap<String, BTreeSet<String>>,
     /// How many are imported.
     pub imported: usize,
     /// When the first was begun and the last ended, of those that tell.
@@ -70,6 +75,10 @@ impl Seen {
         if let Some(part) = part.filter(|part| !self.parts.contains(&part.id)) {
             self.parts.push(part.id.clone());
         }
+        let variant = record.variant.clone().unwrap_or_default();
+        for of in part.map(|part| part.id.as_str()).into_iter().chain([ALL]) {
+            self.variants.entry(of.to_owned()).or_default().insert(variant.clone());
+        }
         self.runs += 1;
         self.imported += usize::from(record.status == Status::Imported);
         if record.is_dated() {
@@ -89,6 +98,13 @@ impl Seen {
         self.reported.see(record);
         self.facts.see(record);
         self.note_grave(record);
+    }
+
+    /// The variant of all runs, or of those that belong to the sweep or suite of this name; nothing where they are of several or none.
+    pub(crate) fn variant(&self, of: Option<&str>) -> Option<&str> {
+        let variants = self.variants.get(of.unwrap_or(ALL))?;
+        let first = variants.first().filter(|name| variants.len() == 1 && !name.is_empty());
+        first.map(String::as_str)
     }
 
     fn note_grave(&mut self, record: &RunRecord) {

@@ -9,7 +9,7 @@ use dyno_analyze::points::median;
 
 use crate::export::{csv_field, sections_markdown};
 use crate::grid::Grid;
-use crate::html::{Section, pages};
+use crate::html::{Frame, Section, pages_in};
 use crate::study::{
     differed_grid, extent, order_grid, ranking_grid, study_grid, study_plot, verdict, verified_grid,
 };
@@ -41,7 +41,12 @@ fn sections(conclusion: &Conclusion, study: &Study) -> Vec<Section> {
 
 /// The study as one page.
 pub fn study_page(conclusion: &Conclusion, study: &Study) -> String {
-    pages(&study.title, &conclusion.of, &sections(conclusion, study))
+    study_page_in(None, conclusion, study)
+}
+
+/// The same for a server, whose `frame` is around it.
+pub fn study_page_in(frame: Option<&Frame>, conclusion: &Conclusion, study: &Study) -> String {
+    pages_in(frame, &study.title, &conclusion.of, &sections(conclusion, study))
 }
 
 /// The study in Markdown.

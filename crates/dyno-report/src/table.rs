@@ -93,6 +93,12 @@ impl Cell {
     pub fn painted(text: &str, paint: Paint) -> Self {
         Self { text: clean(text), paint: Some(paint) }
     }
+
+    /// The same in a colour.
+    #[must_use]
+    pub fn in_paint(self, paint: Paint) -> Self {
+        Self { paint: Some(paint), ..self }
+    }
 }
 
 impl From<String> for Cell {

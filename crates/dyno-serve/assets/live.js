@@ -12,8 +12,9 @@
   const set = (name, text) => { const place = document.querySelector(`[data-live=${name}]`); if (place) place.textContent = text; };
 
   // One column for each interval; waits and heat come beside them, by the interval's begin.
-  const data = { at: [], rate: [], p50: [], p99: [], max: [], cpu: [], iowait: [], reads: [], redo: [], commits: [], waits: new Map(), heat: [] };
-  const columns = ["rate", "p50", "p99", "max", "cpu", "iowait", "reads", "redo", "commits"];
+  const data = { at: [], rate: [], p50: [], p99: [], max: [], cpu: [], iowait: [], reads: [], redo: [], commits: [], active: [], waits: new Map(), heat: [] };
+  const columns = ["rate", "p50", "p99", "max", "cpu", "iowait", "reads", "redo", "commits", "active"];
+  const isWatch = box.dataset.kind === "watch";
   let waits = { samples: 0, classes: new Map() }, window_s = null, phase = "", marks = [];
   const clear = () => {
     data.at = []; data.heat = []; data.waits = new Map(); marks = [];
@@ -61,7 +62,7 @@
       width: Math.max(280, place.clientWidth), height: 190, cursor: { sync: { key: sync } }, plugins: [shade],
       scales: { x: { time: false, range: () => [warm(), Math.max(window_s ?? 10, data.at.at(-1) ?? 0)] }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
       axes: [axis((u, all) => all.map((s) => s + " s")), axis((u, all) => all.map(values))],
-      series: [{ label: "s in the window", value: (u, s) => s == null ? "–" : number(s) }, ...series.map((one) => ({ width: 1.75, points: { show: false }, value: (u, v) => v == null ? "–" : values(v), spanGaps: false, ...one }))],
+      series: [{ label: isWatch ? "s in the watch" : "s in the window", value: (u, s) => s == null ? "–" : number(s) }, ...series.map((one) => ({ width: 1.75, points: { show: false }, value: (u, v) => v == null ? "–" : values(v), spanGaps: false, ...one }))],
     };
     const made = new uPlot(options, [[], ...series.map(() => [])], place);
     place.querySelector(".u-wrap").setAttribute("role", "img");
@@ -140,15 +141,17 @@
     if (data.at.length && point.at_s + point.seconds / 2 <= data.at.at(-1)) return;
     interval_s = point.seconds || interval_s;
     data.at.push(point.at_s + point.seconds / 2);
-    data.rate.push(point.seconds > 0 ? point.ops / point.seconds : null);
+    data.rate.push(point.seconds > 0 && point.ops != null ? point.ops / point.seconds : null);
     data.p50.push(point.p50_us ?? null); data.p99.push(point.p99_us ?? null); data.max.push(point.max_us ?? null);
     data.cpu.push(metric(point, "cpu_busy_pct")); data.iowait.push(metric(point, "cpu_iowait_pct"));
     data.reads.push(metric(point, "physical_reads_per_s")); data.commits.push(metric(point, "commits_per_s"));
     const redo = metric(point, "redo_bytes_per_s");
     data.redo.push(redo == null ? null : redo / 1e3);
+    data.active.push(metric(point, "average_active_sessions"));
     data.heat.push(null);
     for (const values of data.waits.values()) values.push(null);
     set("rate", number(data.rate.at(-1), 4)); set("p50", time(point.p50_us)); set("p99", time(point.p99_us)); set("max", time(point.max_us));
+    set("commits", number(data.commits.at(-1), 4)); set("active", number(data.active.at(-1))); set("reads", number(data.reads.at(-1), 4)); set("redo", number(data.redo.at(-1), 4));
     set("cpu", data.cpu.at(-1) == null ? "–" : number(data.cpu.at(-1)) + " %");
     if (data.at.length > KEPT) {
       data.at.shift(); data.heat.shift(); columns.forEach((name) => data[name].shift());
@@ -156,6 +159,15 @@
     }
   };
   const place_of = (at_s) => data.at.findLastIndex((middle) => Math.abs(middle - interval_s / 2 - at_s) < interval_s / 2);
+  // Of a database that is only looked at each interval has its own samples; what is not among them was not waited for.
+  const watched = (told) => {
+    interval(told);
+    const at = place_of(told.at_s);
+    if (at < 0 || !told.waits) return;
+    const sessions = new Map(told.waits);
+    for (const name of sessions.keys()) if (!data.waits.has(name)) data.waits.set(name, data.at.map(() => null));
+    for (const [name, values] of data.waits) values[at] = sessions.get(name) ?? 0;
+  };
   const complete = (told) => {
     const at = place_of(told.at_s);
     if (at >= 0) data.heat[at] = told.heat;
@@ -182,7 +194,8 @@
     if (!body || !body.closest("details").open) return;
     body.replaceChildren(...data.at.slice(-30).map((at, i, all) => {
       const place = data.at.length - all.length + i, row = document.createElement("tr");
-      const cells = [number(at, 4), number(data.rate[place], 4), time(data.p50[place]), time(data.p99[place]), time(data.max[place]), number(data.cpu[place]), number(data.reads[place], 4), number(data.redo[place], 4), number(data.commits[place], 4)];
+      const own = isWatch ? [number(data.active[place])] : [number(data.rate[place], 4), time(data.p50[place]), time(data.p99[place]), time(data.max[place])];
+      const cells = [number(at, 4), ...own, number(data.cpu[place]), number(data.reads[place], 4), number(data.redo[place], 4), number(data.commits[place], 4)];
       row.append(...cells.map((text) => { const cell = document.createElement("td"); cell.className = "n"; cell.textContent = text; return cell; }));
       return row;
     }));
@@ -204,11 +217,17 @@
       case "loaded": say(`${phase}, ${told.rows.toLocaleString("en")} rows`); break;
       case "progress":
         window_s = told.total_s ?? null;
-        say(`window, ${span(told.elapsed_s)}${told.total_s ? ` of ${span(told.total_s)}, ${span(told.total_s - told.elapsed_s)} left` : ""}`);
+        say(`${isWatch ? "watch" : "window"}, ${span(told.elapsed_s)}${told.total_s ? ` of ${span(told.total_s)}, ${span(told.total_s - told.elapsed_s)} left` : ""}`);
         if (done) done.value = told.done;
         set("errors", told.errors.toLocaleString("en"));
         break;
       case "interval": interval(told); dirty = true; break;
+      case "watched": watched(told); dirty = true; break;
+      // A line across the time of which nothing is known would be a figure.
+      case "away":
+        if (told.why) { say("the database is away: " + told.why); if (data.at.length) interval({ at_s: data.at.at(-1) + interval_s / 2, seconds: interval_s, metrics: {} }); }
+        dirty = true;
+        break;
       case "late": { const at = place_of(told.at_s); if (at >= 0) { data.rate[at] += told.ops / interval_s; dirty = true; } break; }
       case "complete": complete(told); dirty = true; break;
       case "next": run = `run ${told.step.number}${told.of ? ` of ${told.of}` : ""}`; if (live) reload(); break;

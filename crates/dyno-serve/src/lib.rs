@@ -11,7 +11,7 @@
 //! | `token`, `hosts`, `guard` | who may ask, and what every answer carries |
 //! | `state`, `store`, `facts`, `cards` | what requests share: the repository, summaries that are remembered |
 //! | `jobs` | what was started here: its queue, its children, its events |
-//! | `order`, `allowed` | from a form to a plan, and what a page may not ask for |
+//! | `order`, `allowed`, `commands` | from a form to a plan, what a page may not ask for, and what somebody has to agree to |
 //! | `pages` | one file for each view |
 //! | `api` | the same as JSON, and its OpenAPI document |
 //! | `assets` | style and scripts |
@@ -20,6 +20,7 @@ mod allowed;
 mod api;
 mod assets;
 mod cards;
+mod commands;
 mod error;
 mod facts;
 mod guard;

@@ -9,9 +9,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::allowed;
-use crate::jobs::{Kind, Start};
+use crate::commands::Commands;
+use crate::jobs::{Kind, MACHINE, Start};
 use crate::setup::Setup;
 use crate::targets::NamedTarget;
+
+mod platform;
+
+/// Parts of a calibration.
+pub(crate) const PARTS: [&str; 3] = ["memory", "device", "commit"];
+
+/// Proofs, each with what it is of.
+pub(crate) const PROOFS: [(&str, &str); 3] = [
+    ("updates", "that a run's updates are in the table, each once"),
+    ("window", "that what is measured is what was done; needs no database"),
+    ("durability", "that acknowledged commits outlive a server that is killed (--allow-commands)"),
+];
 
 /// What is to be started.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +66,24 @@ pub(crate) struct Order {
     pub(crate) groups: Vec<String>,
     /// Of a suite: names of tests; none for all.
     pub(crate) tests: Vec<String>,
+    /// Of a watch: how long.
+    pub(crate) watch_for: String,
+    /// Of a calibration: parts (memory, device, commit); none for all.
+    pub(crate) parts: Vec<String>,
+    /// Of a proof: which, `updates`, `window` or `durability`.
+    pub(crate) proof: String,
+    /// Of a proof of durability: the command that kills the server.
+    pub(crate) kill_command: String,
+    /// Of a proof of durability: the command that starts it again; empty where it comes back by itself.
+    pub(crate) restart_command: String,
+    /// Of a study: the name of a ready one.
+    pub(crate) study: String,
+    /// Of a study: its parameters.
+    pub(crate) params: BTreeMap<String, String>,
+    /// Of a study: whether it is about the target above, and not about the one that the study itself names.
+    pub(crate) on_target: bool,
+    /// The mark of the commands that were shown and may run.
+    pub(crate) confirmed: String,
 }
 
 impl Default for Order {
@@ -77,6 +108,15 @@ impl Default for Order {
             quick: true,
             groups: Vec::new(),
             tests: Vec::new(),
+            watch_for: "10m".into(),
+            parts: Vec::new(),
+            proof: "updates".into(),
+            kill_command: String::new(),
+            restart_command: String::new(),
+            study: String::new(),
+            params: BTreeMap::new(),
+            on_target: false,
+            confirmed: String::new(),
         }
     }
 }
@@ -103,13 +143,31 @@ pub(crate) struct Made {
     pub(crate) seconds: Option<f64>,
     /// How many runs it has, where that is known.
     pub(crate) runs: Option<u32>,
+    /// Commands that it runs on this machine, in their order; nothing where it runs none.
+    pub(crate) commands: Option<Commands>,
     #[serde(skip)]
-    pub(crate) start: StartMade,
+    start: StartMade,
 }
 
 /// What is started.
 #[derive(Debug, Clone)]
-pub(crate) struct StartMade(pub(crate) Start);
+struct StartMade(Start);
+
+impl Made {
+    /// What is handed to the queue, once the commands that it runs are those that somebody has seen.
+    pub(crate) fn confirmed(&self, order: &Order) -> Result<Start, Wrong> {
+        match &self.commands {
+            Some(commands) if commands.mark != order.confirmed => {
+                let problem = match order.confirmed.is_empty() {
+                    true => "its commands run as the server's user, and nobody has agreed to them",
+                    false => "these are other commands than those that were agreed to",
+                };
+                Err(wrong("confirmed", problem, "look at them, agree, and start it"))
+            }
+            _ => Ok(self.start.0.clone()),
+        }
+    }
+}
 
 impl Order {
     /// An order out of the fields of a form.
@@ -141,6 +199,22 @@ impl Order {
                         value.parse().map_err(|_| wrong("pairs", "not a whole number", "1 to 1,000"))?;
                 }
                 "quick" => order.quick = true,
+                "watch_for" => order.watch_for = value,
+                "parts" => order.parts.push(value),
+                "proof" => order.proof = value,
+                "kill_command" => order.kill_command = value,
+                "restart_command" => order.restart_command = value,
+                "study" => order.study = value,
+                "params" => {
+                    for line in listed(&value, '\n') {
+                        let (name, value) = line.split_once('=').ok_or_else(|| {
+                            wrong("params", format!("{line:?} is no parameter"), "size = 4G")
+                        })?;
+                        order.params.insert(name.trim().to_owned(), value.trim().to_owned());
+                    }
+                }
+                "on_target" => order.on_target = true,
+                "confirmed" => order.confirmed = value,
                 "axes" => {
                     for line in listed(&value, '\n') {
                         let (key, value) = line.split_once('=').ok_or_else(|| {
@@ -170,6 +244,9 @@ impl Order {
         if !refused.is_empty() {
             return Err(refused);
         }
+        if self.kind == Kind::Study {
+            return self.study(setup, target);
+        }
         let text = match READY.iter().find(|ready| ready.name == self.ready) {
             Some(ready) => ready.for_engine(engine),
             None if self.ready.is_empty() => dyno_plan::template(engine),
@@ -189,12 +266,13 @@ impl Order {
         let start = Start {
             kind: self.kind,
             target: self.target.clone(),
-            place: target.url.clone(),
+            place: if self.kind == Kind::Calibrate { MACHINE.to_owned() } else { target.url.clone() },
             plan: Some(with_secrets),
             command: command.clone(),
             steps: self.steps(setup, target),
         };
-        Ok(Made { toml, command, seconds, runs, start: StartMade(start) })
+        let commands = self.commands(&start);
+        Ok(Made { toml, command, seconds, runs, commands, start: StartMade(start) })
     }
 
     fn no_target(&self, setup: &Setup) -> Wrong {
@@ -260,6 +338,17 @@ impl Order {
             Kind::Soak if dyno_plan::Span::from_str(&self.time).is_err() => {
                 found.push(wrong("time", "not a duration", "write 8h, 20m or 90s"));
             }
+            Kind::Watch if dyno_plan::Span::from_str(&self.watch_for).is_err() => {
+                found.push(wrong("watch_for", "not a duration", "write 8h, 20m or 90s"));
+            }
+            Kind::Calibrate => {
+                let unknown = self.parts.iter().filter(|part| !PARTS.contains(&part.as_str()));
+                found.extend(
+                    unknown.map(|part| wrong("parts", format!("{part:?} is none"), PARTS.join(", "))),
+                );
+            }
+            Kind::Prove => found.extend(self.refused_proof(setup.allow_commands)),
+            Kind::Study => found.extend(self.refused_study(setup.allow_commands)),
             Kind::Ab => {
                 for (name, side) in [("a", &self.a), ("b", &self.b)] {
                     found.extend(refused_side(name, side, setup.allow_commands));
@@ -310,7 +399,11 @@ impl Order {
                 }
                 (nominal_s(plan).map(|run| run * 2.0 * f64::from(self.pairs)), Some(2 * self.pairs))
             }
+            Kind::Watch => {
+                (dyno_plan::Span::from_str(&self.watch_for).ok().map(|time| time.0.as_secs_f64()), None)
+            }
             Kind::Search | Kind::Suite | Kind::Load | Kind::Check => (None, None),
+            Kind::Calibrate | Kind::Prove | Kind::Study => (None, None),
         })
     }
 
@@ -332,15 +425,23 @@ impl Order {
         if self.loads_first() {
             steps.push(with(vec!["load".into()]));
         }
-        let mut args = vec![self.kind.name().to_owned()];
+        let mut args = self.words();
         args.extend(self.own_args(target));
         steps.push(with(args));
         steps
     }
 
+    /// The command's name, and that of the part of it that is meant.
+    fn words(&self) -> Vec<String> {
+        let of_proof = Some(self.proof.clone()).filter(|_| self.kind == Kind::Prove);
+        std::iter::once(self.kind.name().to_owned()).chain(of_proof).collect()
+    }
+
     /// Whether data is loaded by a step of its own: a sweep and a suite load what they need themselves.
     fn loads_first(&self) -> bool {
-        self.load && !matches!(self.kind, Kind::Sweep | Kind::Suite | Kind::Load | Kind::Check)
+        let is_proof_with_data = self.kind == Kind::Prove && self.proof != "window";
+        self.load
+            && (is_proof_with_data || matches!(self.kind, Kind::Run | Kind::Search | Kind::Soak | Kind::Ab))
     }
 
     /// Options of the kind.
@@ -363,9 +464,23 @@ impl Order {
                 args.extend(self.groups.iter().map(|group| format!("--group={group}")));
                 args.extend(self.tests.iter().map(|test| format!("--test={test}")));
             }
-            Kind::Run | Kind::Sweep | Kind::Load | Kind::Check => {}
+            Kind::Watch => {
+                args.push(format!("--for={}", self.watch_for));
+                let interval = self.set.get("observe.interval");
+                args.extend(interval.map(|interval| format!("--interval={interval}")));
+            }
+            Kind::Calibrate => {
+                args.extend(self.quick.then(|| "--quick".to_owned()));
+                args.extend(self.parts.iter().map(|part| format!("--only={part}")));
+            }
+            Kind::Prove if self.proof == "durability" => {
+                args.push(format!("--kill-command={}", self.kill_command));
+                let restart = Some(&self.restart_command).filter(|command| !command.is_empty());
+                args.extend(restart.map(|command| format!("--restart-command={command}")));
+            }
+            Kind::Run | Kind::Sweep | Kind::Load | Kind::Check | Kind::Prove | Kind::Study => {}
         }
-        if !matches!(self.kind, Kind::Load | Kind::Check) {
+        if !matches!(self.kind, Kind::Load | Kind::Check | Kind::Prove) {
             let variant = Some(&self.variant).filter(|name| !name.is_empty()).or(target.variant.as_ref());
             args.extend(variant.map(|name| format!("--variant={name}")));
             args.extend(self.tags.iter().map(|tag| format!("--tag={tag}")));
@@ -403,7 +518,7 @@ impl Order {
             lines.push(format!("dyno load {common}"));
         }
         let own: Vec<String> = self.own_args(target).iter().map(|arg| format!(" {}", quoted(arg))).collect();
-        lines.push(format!("dyno {}{} {common}", self.kind.name(), own.concat()));
+        lines.push(format!("dyno {}{} {common}", self.words().join(" "), own.concat()));
         lines.join("\n")
     }
 }
@@ -420,6 +535,10 @@ impl Kind {
             Self::Suite => "a catalogue of tests, each about one component",
             Self::Load => "the data only",
             Self::Check => "what would prevent or falsify it: nothing is run",
+            Self::Watch => "what a running database does by itself, without any load",
+            Self::Calibrate => "raw limits of the machine that the data is on",
+            Self::Prove => "that nothing is lost, and nothing made up",
+            Self::Study => "variants of the platform by turns",
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         .route("/compare", get(pages::compare::page))
         .route("/history", get(pages::history::page))
         .route("/awr", get(pages::awr::page))
-        .route("/awr/diff", get(pages::awr::diff))
+        .route("/awr/diff", get(pages::awr_diff::page))
         .route("/export", get(pages::export::page))
         .route("/export/file", get(pages::export::file))
         .route("/login", get(guard::login_page).post(guard::login))

@@ -85,7 +85,8 @@ impl EventLog {
         }
     }
 
-    fn tell(&self, told: Told) {
+    /// One line.
+    pub(crate) fn tell(&self, told: Told) {
         if let Some(lines) = &self.lines {
             let _ = lines.try_send(told);
         }

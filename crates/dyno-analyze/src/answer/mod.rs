@@ -38,6 +38,9 @@ pub struct Place {
 pub struct Answer {
     /// What sets the curve apart; empty for the only one.
     pub name: String,
+    /// The variant of the platform that it is of, where the curves are of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     /// How many points it has.
     pub points: usize,
     /// How many runs these points are made of; 0 in conclusions of versions that did not count them.
@@ -93,6 +96,7 @@ pub fn answer(measure: &str, curve: &Curve<'_>) -> Option<Answer> {
     why.extend(limit.spoiled.iter().cloned());
     Some(Answer {
         name: curve.name(),
+        variant: curve.variant(),
         points: known.len(),
         runs: doubts.runs,
         measure: measure.to_owned(),

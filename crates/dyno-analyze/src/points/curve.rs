@@ -29,6 +29,12 @@ impl Curve<'_> {
             .collect();
         parts.join(", ")
     }
+
+    /// The variant of the platform that it is of, where there are several.
+    pub fn variant(&self) -> Option<String> {
+        let of = self.fixed.iter().find(|(axis, _)| axis.path == "variant");
+        of.map(|(_, value)| value.text.clone()).filter(|name| !name.is_empty())
+    }
 }
 
 impl Points {

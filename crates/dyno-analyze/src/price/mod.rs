@@ -63,6 +63,21 @@ impl Prices {
     }
 }
 
+impl Prices {
+    /// The price of the platform that is called one of `names`: of a variant by its own name too, which a price may have as
+    /// `variant:NAME`.
+    pub fn of(&self, names: &[&str]) -> Option<&Price> {
+        let is_of = |price: &&Price| {
+            names.iter().filter(|name| !name.is_empty()).any(|name| {
+                price.name == *name
+                    || price.suite == *name
+                    || price.suite.strip_prefix("variant:") == Some(*name)
+            })
+        };
+        self.platform.iter().find(is_of)
+    }
+}
+
 impl Price {
     fn fault(&self) -> Option<String> {
         let all = [

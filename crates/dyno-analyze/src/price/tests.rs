@@ -82,3 +82,15 @@ fn prices_that_cannot_be_are_told_by_their_key() {
         of(|price| *price = Price { name: "x".to_owned(), ..Price::default() }).contains("costs nothing")
     );
 }
+
+#[test]
+fn a_price_is_found_by_its_name_its_suite_and_its_variant() {
+    let mut prices = prices();
+    prices.platform.push(Price { name: "disks".into(), suite: "variant:old".into(), ..price() });
+    let of = |name: &str| prices.of(&[name]).map(|price| price.name.as_str());
+    assert_eq!(
+        ["flash", "old", "variant:old", "disks"].map(of),
+        [Some("flash"), Some("disks"), Some("disks"), Some("disks")]
+    );
+    assert_eq!((of("none"), of("")), (None, None), "what has no name is no platform");
+}

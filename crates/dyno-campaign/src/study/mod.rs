@@ -6,6 +6,7 @@
 //! | file | job |
 //! | --- | --- |
 //! | `order` | what a study is to do: its file with all plans |
+//! | `steps` | every command in its order, for who agrees to them |
 //! | `journal`, `progress` | what was done, on disk, and what that means |
 //! | `command`, `left` | one command; what an earlier process has left running |
 //! | `device` | what may be formatted |
@@ -27,9 +28,11 @@ mod progress;
 mod quiet;
 mod restore;
 mod resumed;
+mod steps;
 mod walk;
 
 pub use concluded::conclusion;
 pub use course::{After, Walked, resume, run};
 pub use order::{Order, home};
 pub use resumed::{find, latest};
+pub use steps::steps;

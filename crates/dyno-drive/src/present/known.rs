@@ -10,6 +10,7 @@ use dyno_record::{
 use super::looker::{Looked, Looker};
 use super::spread::Gauge;
 use super::{Moment, Present};
+use crate::complete::Cumulative;
 use crate::cover::Cover;
 use crate::metrics::{self, Metrics, between};
 use crate::observe::Taken;
@@ -232,7 +233,22 @@ impl Known {
         waits.sort_by(|a, b| b.1.total_cmp(&a.1));
         waits.truncate(WAITS_MAX);
         let elapsed_s = self.since_s(present.clock.now_ns());
-        Moment { elapsed_s, total_s: present.length_s, point, waits }
+        let counters =
+            self.stretch.as_ref().map(|(_, last)| Cumulative::of(present.target.url(), &last.database));
+        Moment { elapsed_s, total_s: present.length_s, point, waits, classes: self.classes(), counters }
+    }
+
+    /// Sessions of the last interval by class of what they waited for.
+    fn classes(&self) -> Option<Vec<(String, f64)>> {
+        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+        for (wait, seen) in &self.latest.events {
+            *sums.entry(&wait.class).or_default() += seen;
+        }
+        let count = self.latest.count;
+        let mean = |(class, seen): (&str, u64)| (class.to_owned(), seen as f64 / count as f64);
+        let mut classes: Vec<(String, f64)> = sums.into_iter().map(mean).collect();
+        classes.sort_by(|a, b| b.1.total_cmp(&a.1));
+        (count > 0).then_some(classes)
     }
 
     /// The last interval; nothing of it where the server is away.

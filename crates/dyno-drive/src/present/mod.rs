@@ -24,6 +24,7 @@ use dyno_engine::patience::Asked;
 use dyno_engine::{Cancel, Clock, Target, TargetError, TargetErrorKind};
 use dyno_record::{Chunk, Identity, RunRecord, SeriesPoint, StartedRun};
 
+use crate::complete::Cumulative;
 use crate::thread::NO_THREAD;
 use known::Known;
 use looker::{Looked, Looker};
@@ -70,7 +71,7 @@ pub enum Seen {
     /// It has begun; what could not be read, each with its reason.
     Begun(Vec<String>),
     /// An interval is over.
-    Interval(Moment),
+    Interval(Box<Moment>),
     /// An interval as the series has it, which nothing changes any more.
     Final(Chunk),
     /// The connection is lost, or the server does not answer: why. It is tried again.
@@ -92,6 +93,10 @@ pub struct Moment {
     pub point: Option<SeriesPoint>,
     /// What sessions waited for in it, class and event with the mean number of sessions, most first; at most four.
     pub waits: Vec<(String, f64)>,
+    /// The same by class, all of them, most first; nothing where sessions are not sampled.
+    pub classes: Option<Vec<(String, f64)>>,
+    /// The server's cumulative counters as they were read last; nothing while it is away or does not answer.
+    pub counters: Option<Cumulative>,
 }
 
 /// Looks on until the time is over or the user wants to stop, and returns the record. `hear` is told of what happens, on this
@@ -121,7 +126,7 @@ pub fn watch(present: &Present, hear: &mut dyn FnMut(Seen)) -> Result<RunRecord,
         };
         // A server that hung for a while has cost ticks: their intervals are in what was told, or in a gap.
         next = known.intervals_over(present.clock.now_ns()).max(next + 1);
-        hear(Seen::Interval(known.moment(present)));
+        hear(Seen::Interval(Box::new(known.moment(present))));
         known.told().into_iter().for_each(|chunk| hear(Seen::Final(chunk)));
     }
     if let State::Looking(looker) = &state {
@@ -166,7 +171,7 @@ fn look(
     let answer = wait(present, &looker, &mut |waited_s| {
         let total_s = present.length_s;
         let elapsed_s = (next + 1) as f64 * present.interval_s + waited_s;
-        hear(Seen::Interval(Moment { elapsed_s, total_s, ..Moment::default() }));
+        hear(Seen::Interval(Box::new(Moment { elapsed_s, total_s, ..Moment::default() })));
     });
     match answer {
         Ok(looked) => {

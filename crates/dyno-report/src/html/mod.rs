@@ -12,6 +12,7 @@ mod grid;
 mod page;
 mod pages;
 mod platform;
+mod sheets;
 mod suite;
 mod summary;
 
@@ -27,7 +28,8 @@ use crate::request::Request;
 use crate::run_rows;
 use crate::runs::RunsError;
 
-pub use pages::{Section, pages, pages_in};
+pub use pages::{Section, pages, pages_in, pages_with_sheets};
+pub use sheets::{Part, Picture, Sheets};
 
 /// The script of every page.
 pub const SCRIPT: &str = include_str!("script.js");

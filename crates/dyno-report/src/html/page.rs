@@ -16,7 +16,7 @@ use crate::seen::LISTED_MAX;
 use crate::text::clean;
 
 use super::charts::charts;
-use super::{Frame, HOLE, around, closely, grid, platform, suite, summary};
+use super::{Frame, HOLE, around, closely, grid, platform, sheets, suite, summary};
 
 /// Sections after the answer: name in links, title.
 const SECTIONS: [(&str, &str); 10] = [
@@ -60,7 +60,7 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
         (made(report, &request.made_at)) @if let Some(author) = &request.author { "; by " (clean(author)) }
     };
     let body = html! {
-        (summary::summary(report, request, &title))
+        (sheets::sheets(&summary::summary(report, request, &title)))
         (around::header("Dyno report", &title, &about))
         main {
             section id="answer" class=(tone(report, answer.found)) {

@@ -7,6 +7,7 @@ use crate::grid::Grid;
 use crate::plot::Plot;
 use crate::text::clean;
 
+use super::sheets::{self, Sheets};
 use super::{Frame, around, charts, grid};
 
 /// One part of a page.
@@ -31,7 +32,23 @@ pub fn pages(title: &str, about: &str, sections: &[Section]) -> String {
 
 /// The same for a server, whose `frame` is around it.
 pub fn pages_in(frame: Option<&Frame>, title: &str, about: &str, sections: &[Section]) -> String {
+    made(frame, title, about, None, sections)
+}
+
+/// The same as [`pages`], with two sheets before it on paper.
+pub fn pages_with_sheets(title: &str, about: &str, first: &Sheets, sections: &[Section]) -> String {
+    made(None, title, about, Some(first), sections)
+}
+
+fn made(
+    frame: Option<&Frame>,
+    title: &str,
+    about: &str,
+    first: Option<&Sheets>,
+    sections: &[Section],
+) -> String {
     let body = html! {
+        @if let Some(first) = first { (sheets::sheets(first)) }
         (around::header("Dyno", title, &html! { (clean(about)) }))
         main {
             @for section in sections {

@@ -1,61 +1,84 @@
-//! Two pages of paper for who has to decide: the answer, one chart, the comparison, and what was not measured. All else is the
-//! appendix behind them. On a screen the page itself begins with the answer, so these are for paper alone.
+//! What a report of runs has for who has to decide: the answer, one chart, the comparison, its price, and what was not measured.
 
 use std::collections::BTreeMap;
 
 use dyno_analyze::conclusion::Figures;
 use dyno_analyze::number::{ABSENT, fixed};
 use dyno_analyze::points::phrase;
+use dyno_analyze::price::{Price, costs};
+use dyno_analyze::scorecard::Platform;
 use dyno_analyze::whose::mark;
 use dyno_record::{CheckStatus, Metric, RunRecord, Waits};
-use maud::{Markup, PreEscaped, html};
 
-use crate::answer::{answer_short, tone_class};
+use crate::answer::answer_short;
 use crate::audit::spoken;
 use crate::chart::Chart;
-use crate::chart::svg::{Look, svg};
 use crate::compare_table::{overall_grid, signed_percent};
 use crate::grid::{Cell, Grid, Head};
+use crate::price::{costs_grid, curve_price_grid, over, price_grid};
 use crate::report::Report;
 use crate::request::Request;
-use crate::text::clean;
 
-use super::grid::table;
+use super::sheets::{Part, Picture, Sheets};
 
-/// Rows of a table, and reasons, that two pages have room for.
-const ROWS_MAX: usize = 12;
 /// Things of one reason that are named.
 const NAMED_MAX: usize = 6;
 
-pub(super) fn summary(report: &Report<'_>, request: &Request, title: &str) -> Markup {
+pub(super) fn summary(report: &Report<'_>, request: &Request, title: &str) -> Sheets {
     let answer = report.answer();
-    let chart = chart(report);
-    html! {
-        section id="summary" {
-            h1 { (clean(title)) }
-            dl {
-                @for (name, value) in facts(report, request) { div { dt { (name) } dd { (clean(&value)) } } }
+    let has_answers = report.has_answers();
+    let mut parts = Vec::new();
+    if let Some(compared) = compared(report) {
+        parts.push(Part { title: "Comparison", grids: vec![compared], ..Part::default() });
+    }
+    parts.push(price(report, request));
+    Sheets {
+        title: title.to_owned(),
+        facts: facts(report, request),
+        line: answer.line,
+        tone: has_answers.then_some(report.answers.tone),
+        answer: has_answers.then(|| answer_short(&report.answers)),
+        lines: if has_answers { crate::answer::rest(&report.answers, false) } else { answer.more },
+        picture: chart(report).cloned().map(|chart| Picture::Chart(Box::new(chart))),
+        parts,
+        missing: not_measured(report),
+    }
+}
+
+/// What it costs, where somebody says what its platforms do.
+fn price(report: &Report<'_>, request: &Request) -> Part {
+    let part = |lines: Vec<String>, grids| Part { title: "Price", lines, grids };
+    let Some(prices) = &request.prices else {
+        return part(vec!["Not known: no prices were given (--prices).".to_owned()], Vec::new());
+    };
+    let mut grids = Vec::new();
+    let mut priced: Vec<(Platform, Price)> = Vec::new();
+    for conclusion in &report.conclusions {
+        let Figures::Suite(suite) = &conclusion.figures else { continue };
+        let variant = report.seen.variant(Some(&conclusion.of)).unwrap_or_default();
+        let Some(price) = prices.of(&[variant, &conclusion.of]) else { continue };
+        // Suites of one platform are repeats of each other.
+        match priced.iter_mut().find(|(known, _)| known.name == price.name) {
+            Some((known, _)) => known.suites.push((**suite).clone()),
+            None => {
+                let (name, suites) = (price.name.clone(), vec![(**suite).clone()]);
+                let (asked, notes) = Default::default();
+                priced.push((Platform { name, suites, printed: false, asked, notes }, price.clone()));
             }
-            h2 { "Answer" }
-            p class="line" { (clean(&answer.line)) }
-            @if report.has_answers() {
-                p class={"state " (tone_class(report.answers.tone))} { (report.answers.tone.word()) }
-                (table(&first_rows(answer_short(&report.answers)), "answers in short"))
-                @for line in crate::answer::rest(&report.answers, false) { p { (clean(&line)) } }
-            } @else {
-                @for line in &answer.more { p { (clean(line)) } }
-            }
-            @if let Some(chart) = chart {
-                figure { (PreEscaped(svg(&own_names(chart), Look::Page))) figcaption { (clean(&chart.about)) } }
-            }
-            @if let Some(compared) = compared(report) {
-                h2 { "Comparison" }
-                (table(&first_rows(compared), "comparison in short"))
-            }
-            h2 { "Not measured" }
-            ul { @for line in not_measured(report) { li { (clean(&line)) } } }
-            p { "Prices are not part of a report: " code { "dyno price" } " reckons with a file of them. The appendix has every figure, the audit and the platform." }
         }
+    }
+    if !priced.is_empty() {
+        let (platforms, each) = costs(prices, &priced);
+        grids.extend([
+            price_grid(&platforms, &prices.currency),
+            costs_grid(&platforms, &each, &prices.currency),
+        ]);
+    } else if report.has_answers() {
+        grids.extend(curve_price_grid(&report.answers.curves, report.seen.variant(None), prices));
+    }
+    match grids.is_empty() {
+        true => part(vec!["Not known: no price is of these platforms.".to_owned()], grids),
+        false => part(vec![over(prices)], grids),
     }
 }
 
@@ -92,20 +115,6 @@ fn platforms(record: &RunRecord) -> String {
 /// The chart that says most: over all points, or of the one run.
 fn chart<'r>(report: &'r Report<'_>) -> Option<&'r Chart> {
     report.charts.first().or_else(|| report.close_charts.first())
-}
-
-/// The same chart under a name of its own: its other place in the page has the first one.
-fn own_names(chart: &Chart) -> Chart {
-    Chart { id: format!("summary-{}", chart.id), ..chart.clone() }
-}
-
-fn first_rows(mut grid: Grid) -> Grid {
-    let left = grid.rows.len().saturating_sub(ROWS_MAX);
-    grid.rows.truncate(ROWS_MAX);
-    if left > 0 {
-        grid.row(vec![Cell::text(&format!("and {left} more rows in the appendix"))]);
-    }
-    grid
 }
 
 /// Each curve against the first, or what an A/B comparison came to; none where there is nothing to compare.
@@ -149,19 +158,9 @@ fn not_measured(report: &Report<'_>) -> Vec<String> {
         by_reason.entry(absent).or_default().push("waits".to_owned());
     }
     let skipped = record.audit.iter().filter(|check| check.status == CheckStatus::Skipped).count();
-    let mut lines: Vec<String> =
-        by_reason.iter().take(ROWS_MAX).map(|(reason, names)| told(reason, names)).collect();
-    if by_reason.len() > ROWS_MAX {
-        lines.push(format!(
-            "and more, for {} other reasons: the appendix has them",
-            by_reason.len() - ROWS_MAX
-        ));
-    }
+    let mut lines: Vec<String> = by_reason.iter().map(|(reason, names)| told(reason, names)).collect();
     if skipped > 0 {
         lines.push(format!("{} checks of the audit had nothing to go by", fixed(skipped as f64, 0)));
-    }
-    if lines.is_empty() {
-        lines.push("nothing that was looked for is missing".to_owned());
     }
     lines
 }

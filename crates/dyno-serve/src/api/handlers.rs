@@ -20,7 +20,9 @@ use crate::cards::{self, Cards, Wanted};
 use crate::jobs::{Follower, Job};
 use crate::order::Order;
 use crate::pages::report::{Named as Selection, with_report};
-use crate::pages::{awr as awr_page, compare as compare_page, history as history_page, live};
+use crate::pages::{
+    awr as awr_page, awr_diff as awr_diff_page, compare as compare_page, history as history_page, live,
+};
 use crate::reply::{ApiReply, ApiTrouble, Trouble};
 use crate::state::Shared;
 
@@ -108,6 +110,13 @@ pub(crate) async fn awr(shared: Shared) -> ApiReply<Vec<awr_page::Interval>> {
     Ok(Json(shared.read(awr_page::intervals).await?))
 }
 
+pub(crate) async fn awr_diff(
+    shared: Shared,
+    Query(two): Query<awr_diff_page::Two>,
+) -> ApiReply<awr_diff_page::Compared> {
+    Ok(Json(shared.read(move |_, repository| awr_diff_page::compared(repository, &two)).await?))
+}
+
 pub(crate) async fn formats() -> Json<Vec<String>> {
     Json(dyno_report::EXPORTERS.iter().map(|exporter| exporter.name.to_owned()).collect())
 }
@@ -149,14 +158,19 @@ pub(crate) async fn jobs(shared: Shared) -> Json<Vec<JobShown>> {
 }
 
 pub(crate) async fn start(shared: Shared, Json(order): Json<Order>) -> Result<Response, ApiTrouble> {
-    match order.make(&shared.setup) {
-        Ok(made) => {
-            let job = shared.jobs.start(made.start.0)?;
+    let refused =
+        |made, wrong| (StatusCode::UNPROCESSABLE_ENTITY, Json(CheckedOrder { made, wrong })).into_response();
+    let made = match order.make(&shared.setup) {
+        Ok(made) => made,
+        Err(wrong) => return Ok(refused(None, wrong)),
+    };
+    match made.confirmed(&order) {
+        Ok(start) => {
+            let job = shared.jobs.start(start)?;
             Ok((StatusCode::CREATED, Json(shown(&shared, &job))).into_response())
         }
-        Err(wrong) => {
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, Json(CheckedOrder { made: None, wrong })).into_response())
-        }
+        // What it would run stands beside, so that it can be looked at and agreed to.
+        Err(wrong) => Ok(refused(Some(made), vec![wrong])),
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn router() -> Router<Arc<State>> {
         .route("/api/v1/compare", get(handlers::compare))
         .route("/api/v1/history", get(handlers::history))
         .route("/api/v1/awr", get(handlers::awr))
+        .route("/api/v1/awr/diff", get(handlers::awr_diff))
         .route("/api/v1/export", get(handlers::formats))
         .route("/api/v1/plan", get(handlers::plan))
         .route("/api/v1/check", post(handlers::check))

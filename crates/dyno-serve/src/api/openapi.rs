@@ -9,6 +9,7 @@ use super::types::{CheckedOrder, JobFull, JobShown, PlanShown, ReportShown, Swee
 use crate::cards::Cards;
 use crate::order::Order;
 use crate::pages::awr::Interval;
+use crate::pages::awr_diff::Compared;
 use crate::reply::Problem;
 
 /// What stands in an address or behind it.
@@ -113,6 +114,16 @@ const ROUTES: &[Route] = &[
         Body::Json(SchemaGenerator::subschema_for::<Vec<Interval>>),
     ),
     get(
+        "/api/v1/awr/diff",
+        "Two of them, line by line, with what lies between.",
+        &[
+            query("a", "The record of the first."),
+            query("b", "The record of the second."),
+            query("anyway", "true: differences of what is no change of one database, too."),
+        ],
+        Body::Json(SchemaGenerator::subschema_for::<Compared>),
+    ),
+    get(
         "/api/v1/export",
         "Formats of `/export/file?runs=SELECTION&format=FORMAT`.",
         &[],
@@ -142,7 +153,7 @@ const ROUTES: &[Route] = &[
     Route {
         method: "post",
         path: "/api/v1/jobs",
-        about: "Starts something, or lets it wait for its target.",
+        about: "Starts something, or lets it wait for its target. What runs commands (a study, a proof of durability) is started only with the mark of the commands that `check` tells, as `confirmed`.",
         parameters: &[],
         takes: Some(SchemaGenerator::subschema_for::<Order>),
         status: "201",
@@ -181,7 +192,7 @@ const ROUTES: &[Route] = &[
     Route {
         method: "post",
         path: "/api/v1/jobs/{id}/resume",
-        about: "A sweep or suite that was stopped goes on.",
+        about: "A sweep, a suite or a study that was stopped goes on.",
         parameters: &[path("id", "Its name.")],
         takes: None,
         status: "201",

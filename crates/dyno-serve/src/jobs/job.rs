@@ -26,14 +26,30 @@ pub(crate) enum Kind {
     Load,
     /// Whether the target is fit for it: nothing is run.
     Check,
+    /// What a running database does by itself.
+    Watch,
+    /// Raw limits of the machine with the target's data.
+    Calibrate,
+    /// That what is claimed is so.
+    Prove,
+    /// Variants of the platform by turns.
+    Study,
 }
 
 dyno_plan::names! {
     /// As the command line has it: `run`.
     Kind {
         Run = "run", Sweep = "sweep", Soak = "soak", Search = "search", Ab = "ab", Suite = "suite", Load = "load",
-        Check = "check"
+        Check = "check", Watch = "watch", Calibrate = "calibrate", Prove = "prove", Study = "study"
     }
+}
+
+/// The place of what has the whole machine to itself, whatever its target is: nothing else is at work beside it.
+pub(crate) const MACHINE: &str = "*";
+
+/// Whether a job at one place keeps one at the other waiting.
+pub(crate) fn hinders(place: &str, other: &str) -> bool {
+    place == other || place == MACHINE || other == MACHINE
 }
 
 /// How it stands.
@@ -77,7 +93,7 @@ pub(crate) struct Start {
     pub(crate) kind: Kind,
     /// The name of its target.
     pub(crate) target: String,
-    /// What keeps it apart from others on the same target: the URL.
+    /// What keeps it apart from others on the same target: the URL, or [`MACHINE`].
     pub(crate) place: String,
     /// Its plan file.
     pub(crate) plan: Option<String>,

@@ -15,6 +15,6 @@ mod progress;
 mod queue;
 
 pub(crate) use feed::Follower;
-pub(crate) use job::{Job, JobState, Kind, Start};
+pub(crate) use job::{Job, JobState, Kind, MACHINE, Start};
 pub(crate) use progress::{Progress, RunSeen, StepSeen};
 pub(crate) use queue::{Jobs, Steering, StopError};

@@ -1,6 +1,7 @@
 //! What the events of a job say, summed up.
 
-use dyno_campaign::{IntervalTold, RunTold, Told};
+use dyno_campaign::{IntervalTold, RunTold, Told, WatchedTold};
+use dyno_record::SweepKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,6 +29,10 @@ pub(crate) struct Progress {
     pub(crate) errors: u64,
     /// The last interval that is over.
     pub(crate) last: Option<IntervalTold>,
+    /// The last interval of a database that is only looked at.
+    pub(crate) watched: Option<WatchedTold>,
+    /// Why that is away, while it is.
+    pub(crate) away: Option<String>,
     /// Snapshots that were held against the one before, and what they found.
     pub(crate) looks: u64,
     /// Settings that changed, counters that fell.
@@ -105,6 +110,10 @@ impl Progress {
                 (self.done, self.errors) = (Some(*done), *errors);
             }
             Told::Interval(interval) => self.last = Some(interval.as_ref().clone()),
+            Told::Watched(interval) => {
+                (self.watched, self.away) = (Some(interval.as_ref().clone()), None);
+            }
+            Told::Away { why } => self.away.clone_from(why),
             Told::Late { .. } => {}
             Told::Complete(complete) => {
                 (self.looks, self.found) = (complete.looks, complete.found.clone());
@@ -127,6 +136,13 @@ impl Progress {
                 }
             }
             Told::Stored(run) => {
+                // A leg of a study is not over with a run of it, so its runs are told as they are stored.
+                if self.sweep_kind.as_deref() == Some(SweepKind::Study.name())
+                    && let Some(leg) = self.next.clone().filter(|_| self.ended.len() < KEPT_MAX)
+                {
+                    let run = Some(RunSeen { told: run.as_ref().clone() });
+                    self.ended.push(StepSeen { run, ..leg });
+                }
                 if self.stored.len() < KEPT_MAX {
                     self.stored.push(RunSeen { told: run.as_ref().clone() });
                 }

@@ -1,13 +1,13 @@
-//! What was started, in its order: one at a time on a target, the others wait.
+//! What was started, in its order: one at a time on a target, the others wait; what takes the whole machine has it alone.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::child::{Handle, Worker};
 use super::feed::Feed;
-use super::job::{Job, JobState, Start};
+use super::job::{Job, JobState, Start, hinders};
 
 /// How often new events are looked for.
 const LOOK: Duration = Duration::from_millis(200);
@@ -163,7 +163,7 @@ impl Jobs {
     pub(crate) fn before(&self, job: &Job) -> usize {
         let inner = self.locked();
         let is_before = |other: &&Job| {
-            other.place == job.place
+            hinders(&other.place, &job.place)
                 && !other.state.is_over()
                 && (&other.started_at, &other.id) < (&job.started_at, &job.id)
         };
@@ -209,17 +209,19 @@ impl Jobs {
                 return;
             }
             let is_at_work = |job: &&Job| job.state == JobState::Running;
-            let mut places: BTreeSet<String> =
+            let mut places: Vec<String> =
                 inner.jobs.values().filter(is_at_work).map(|job| job.place.clone()).collect();
             let waiting = inner.jobs.values_mut().filter(|job| job.state == JobState::Queued);
             let mut ready = Vec::new();
             let mut waiting: Vec<&mut Job> = waiting.collect();
             waiting.sort_by(|a, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
             for job in waiting {
-                if places.insert(job.place.clone()) {
+                if !places.iter().any(|place| hinders(place, &job.place)) {
                     job.state = JobState::Running;
                     ready.push(job.clone());
                 }
+                // One that waits for the whole machine is not overtaken, or it would wait for ever.
+                places.push(job.place.clone());
             }
             ready
         };

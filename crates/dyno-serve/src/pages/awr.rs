@@ -1,19 +1,14 @@
-//! Databases' own reports that were imported: intervals along time, and two of them against each other.
+//! Databases' own reports that were imported: intervals along time.
 
-use axum::extract::Query;
-use axum::response::{Html, Redirect};
+use axum::response::Html;
 use dyno_analyze::number::figure;
-use dyno_campaign::select;
-use dyno_record::{Repository, RunRecord, RunState};
+use dyno_record::{Repository, RunState};
 use dyno_report::chart::{Axis, Chart, Kind, Point, Quantity, Series};
-use dyno_report::html::{Section, pages_in};
-use dyno_report::reported::Overviews;
 use dyno_report::text::clean;
 use maud::{Markup, html};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::compare;
 use super::frame::{self, escaped, moment};
 use crate::reply::Trouble;
 use crate::state::{Shared, State};
@@ -141,49 +136,4 @@ fn table(intervals: &[Interval]) -> Markup {
             }
         }
     }
-}
-
-/// Two intervals.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Two {
-    a: String,
-    b: String,
-}
-
-/// `GET /awr/diff?a=ID&b=ID`: load profiles and top events of two side by side.
-pub(crate) async fn diff(
-    shared: Shared,
-    Query(two): Query<Two>,
-) -> Result<Result<Html<String>, Redirect>, Trouble> {
-    if two.a.is_empty() || two.b.is_empty() {
-        return Ok(Err(Redirect::to("/awr")));
-    }
-    let page = shared.read(move |_, repository| {
-        let sides = [two.a.clone(), two.b.clone()];
-        let records = |selection: &str| select::of_runs(repository, selection);
-        let (a, b) = (records(&two.a)?, records(&two.b)?);
-        let sections = [side("A", &a), side("B", &b)];
-        let actions = html! {
-            a href={"/compare?" (compare::query(&sides))} { "Every figure with its difference" } " "
-            a href={"/api/v1/compare?" (compare::query(&sides))} { "JSON" } " "
-            a href="/awr" { "All intervals" }
-        };
-        let title = "Two intervals".to_owned();
-        Ok(pages_in(Some(&frame::around("/awr", &actions)), &title, "As the reports have them.", &sections))
-    });
-    Ok(Ok(Html(page.await?)))
-}
-
-fn side(name: &str, records: &[RunRecord]) -> Section {
-    let mut overviews = Overviews::default();
-    records.iter().for_each(|record| overviews.see(record));
-    let when: Vec<String> = records.iter().map(|record| moment(&record.started_at)).collect();
-    let mut section = Section { title: format!("{name}: {}", when.join(", ")), ..Section::default() };
-    for overview in overviews.all() {
-        section.lines.push(overview.about.clone());
-        section.grids.push(("Load profile".into(), overview.load));
-        section.grids.push(("Top timed events".into(), overview.events));
-    }
-    section
 }

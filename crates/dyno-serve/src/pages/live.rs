@@ -36,11 +36,11 @@ pub(crate) async fn page(shared: Shared, Path(id): Path<String>) -> Result<Html<
         (state(&shared, &job, &progress))
         (strip(&job, &progress))
         @if !over {
-            section id="charts" class="live" data-events={"/api/v1/jobs/" (job.id) "/events"} {
+            section id="charts" class="live" data-kind=(job.kind.name()) data-events={"/api/v1/jobs/" (job.id) "/events"} {
                 p class="dim nojs" { "Charts move with a script; without one this page asks again every five seconds." }
             }
         }
-        @if !over { (intervals()) }
+        @if !over { (intervals(job.kind)) }
         (grid(&progress))
         (audit(&progress))
         (about(&shared, &job))
@@ -59,11 +59,11 @@ fn state(shared: &Shared, job: &Job, progress: &Progress) -> Markup {
                 @if let Some(run) = progress.stored.last().filter(|_| job.state.is_over()) {
                     a class="go" href={"/runs/" (escaped(&run.told.id))} { "The run" } " "
                 }
-                @if let Some(sweep) = &progress.sweep { a class="go" href={"/sweeps/" (escaped(sweep))} { "All runs of " (clean(sweep)) } }
+                @if let Some(sweep) = &progress.sweep { a class="go" href={"/sweeps/" (escaped(sweep))} { @if job.kind == Kind::Study { "The study " } @else { "All runs of " } (clean(sweep)) } }
             }
             @if !job.state.is_over() && !shared.setup.read_only {
                 form method="post" action={"/jobs/" (job.id) "/stop"} {
-                    button class="stop" type="submit" { @if job.stop { "End at once" } @else { "Stop, and keep what was measured" } }
+                    button class="stop" type="submit" { @if job.stop { "End at once" } @else { (stop_words(job.kind)) } }
                     @if job.stop { " " span class="dim" { "It was asked to stop, and ends in good order." } }
                 }
             }
@@ -81,12 +81,21 @@ fn state(shared: &Shared, job: &Job, progress: &Progress) -> Markup {
     }
 }
 
+/// What stopping it does.
+fn stop_words(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Study => "Stop, put everything back, and keep what was measured",
+        Kind::Watch => "Stop, and keep what was seen",
+        _ => "Stop, and keep what was measured",
+    }
+}
+
 /// What may be asked of runs that belong together, with the words on the buttons.
 fn steerings(job: &Job, progress: &Progress) -> Option<Vec<(Steering, &'static str)>> {
     if job.state != JobState::Running
         || progress.sweep.is_none()
         || !progress.is_reached
-        || job.kind == Kind::Soak
+        || matches!(job.kind, Kind::Soak | Kind::Study)
     {
         return None;
     }
@@ -131,6 +140,9 @@ fn says(job: &Job, progress: &Progress, before: usize) -> String {
 
 fn running(progress: &Progress) -> String {
     let mut parts = Vec::new();
+    if let Some(why) = &progress.away {
+        parts.push(format!("the database is away: {}", clean(why)));
+    }
     if progress.paused {
         parts.push("rests before the next run".to_owned());
     }
@@ -160,8 +172,11 @@ fn strip(job: &Job, progress: &Progress) -> Markup {
     let rate = last.filter(|last| last.seconds > 0.0).map(|last| last.ops as f64 / last.seconds);
     let time = |us: Option<f64>| us.map_or_else(|| optional(None), time_us);
     let cpu = last.and_then(|last| last.metrics.get("cpu_busy_pct").copied());
+    if job.kind == Kind::Watch {
+        return watch_strip(job, progress);
+    }
     html! {
-        @if job.state == JobState::Running {
+        @if job.state == JobState::Running && !matches!(job.kind, Kind::Calibrate) {
             dl class="strip" aria-label="the last interval that is over" {
                 div { dt { "operations/s" } dd data-live="rate" { (rate.map_or_else(|| optional(None), figure)) } }
                 div { dt { "p50" } dd data-live="p50" { (time(last.and_then(|last| last.p50_us))) } }
@@ -176,19 +191,36 @@ fn strip(job: &Job, progress: &Progress) -> Markup {
     }
 }
 
-/// The charts as figures; a script fills it.
-fn intervals() -> Markup {
-    let heads = [
-        "s in the window",
-        "operations/s",
-        "p50",
-        "p99",
-        "max",
-        "CPU busy, %",
-        "physical reads/s",
-        "redo, kB/s",
-        "commits/s",
+/// The same of a database that is only looked at.
+fn watch_strip(job: &Job, progress: &Progress) -> Markup {
+    let last = progress.watched.as_ref().filter(|_| progress.away.is_none());
+    let metric = |name: &str| last.and_then(|last| last.metrics.get(name).copied());
+    let shown = [
+        ("commits", "commits/s", metric("commits_per_s")),
+        ("active", "sessions at work", metric("average_active_sessions")),
+        ("reads", "physical reads/s", metric("physical_reads_per_s")),
+        ("redo", "redo, kB/s", metric("redo_bytes_per_s").map(|bytes| bytes / 1e3)),
     ];
+    let cpu = metric("cpu_busy_pct").map_or_else(|| optional(None), |cpu| format!("{} %", figure(cpu)));
+    html! {
+        @if job.state == JobState::Running {
+            dl class="strip" aria-label="the last interval that is over" {
+                @for (live, label, value) in shown { div { dt { (label) } dd data-live=(live) { (optional(value)) } } }
+                div { dt { "CPU busy" } dd data-live="cpu" { (cpu) } }
+            }
+            progress id="done" max="1" value=(progress.done.unwrap_or(0.0)) aria-label="share of the watch that is done" {}
+        }
+    }
+}
+
+/// The charts as figures; a script fills it.
+fn intervals(kind: Kind) -> Markup {
+    const COUNTED: [&str; 4] = ["CPU busy, %", "physical reads/s", "redo, kB/s", "commits/s"];
+    let own: &[&str] = match kind {
+        Kind::Watch => &["s in the watch", "sessions at work"],
+        _ => &["s in the window", "operations/s", "p50", "p99", "max"],
+    };
+    let heads = own.iter().chain(&COUNTED);
     html! {
         details id="intervals" {
             summary { "The last 30 intervals as a table" }
@@ -277,7 +309,9 @@ fn audit(progress: &Progress) -> Markup {
 }
 
 fn about(shared: &Shared, job: &Job) -> Markup {
-    let talk = shared.jobs.talk(job, if job.kind == Kind::Check { TALK_OF_CHECK } else { TALK });
+    // Of a look and of a proof this is all there is.
+    let is_all = matches!(job.kind, Kind::Check | Kind::Prove);
+    let talk = shared.jobs.talk(job, if is_all { TALK_OF_CHECK } else { TALK });
     html! {
         section id="about" {
             h2 { "What was started" }
@@ -312,10 +346,10 @@ pub(crate) async fn stop(shared: Shared, Path(id): Path<String>) -> Result<Redir
 
 fn is_resumable(job: &Job, progress: &Progress) -> bool {
     let ended = matches!(job.state, JobState::Stopped | JobState::Interrupted | JobState::Failed);
-    ended && matches!(job.kind, Kind::Sweep | Kind::Suite) && progress.sweep.is_some()
+    ended && matches!(job.kind, Kind::Sweep | Kind::Suite | Kind::Study) && progress.sweep.is_some()
 }
 
-/// `POST /jobs/ID/resume`: a sweep or suite goes on where it stopped.
+/// `POST /jobs/ID/resume`: a sweep, suite or study goes on where it stopped.
 pub(crate) async fn resume(shared: Shared, Path(id): Path<String>) -> Result<Redirect, Trouble> {
     Ok(Redirect::to(&format!("/jobs/{}", resumed(&shared, &id)?.id)))
 }
@@ -327,14 +361,26 @@ pub(crate) fn resumed(shared: &Shared, id: &str) -> Result<Job, Trouble> {
     let Some(sweep) = progress.sweep.clone().filter(|_| is_resumable(&job, &progress)) else {
         return Err(Trouble::wrong(
             "there is nothing to go on with",
-            "a sweep or a suite that was stopped goes on",
+            "a sweep, a suite or a study that was stopped goes on",
         ));
     };
-    let mut step = vec![
-        job.kind.name().to_owned(),
-        format!("--resume={sweep}"),
-        format!("--repository={}", shared.setup.repository.display()),
-    ];
+    if job.kind == Kind::Study && !shared.setup.allow_commands {
+        return Err(Trouble::refused(
+            "commands run only if the server was started with --allow-commands",
+            "`dyno study resume` at a terminal puts everything back and goes on",
+        ));
+    }
+    let (mut step, command) = match job.kind {
+        Kind::Study => (
+            vec!["study".to_owned(), "resume".to_owned(), sweep.clone()],
+            format!("dyno study resume {sweep}"),
+        ),
+        kind => {
+            let name = kind.name();
+            (vec![name.to_owned(), format!("--resume={sweep}")], format!("dyno {name} --resume {sweep}"))
+        }
+    };
+    step.push(format!("--repository={}", shared.setup.repository.display()));
     if shared.setup.allow_commands {
         step.push("--allow-hooks".into());
     }
@@ -343,7 +389,7 @@ pub(crate) fn resumed(shared: &Shared, id: &str) -> Result<Job, Trouble> {
         target: job.target.clone(),
         place: job.place.clone(),
         plan: shared.jobs.plan(&job),
-        command: format!("dyno {} --resume {sweep}", job.kind.name()),
+        command,
         steps: vec![step],
     };
     Ok(shared.jobs.start(start)?)

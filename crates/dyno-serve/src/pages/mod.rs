@@ -1,6 +1,7 @@
 //! One file for each view; each shows what its twin under `/api/v1` says.
 
 pub(crate) mod awr;
+pub(crate) mod awr_diff;
 pub(crate) mod compare;
 pub(crate) mod export;
 pub(crate) mod form;

@@ -6,6 +6,7 @@ use axum::extract::{Form, Query};
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use dyno_plan::READY;
+use dyno_plan::study::READY_STUDIES;
 use dyno_report::number::{count, span_s};
 use dyno_report::text::clean;
 use maud::{Markup, html};
@@ -15,7 +16,7 @@ use super::form::{self, problem};
 use super::frame;
 use super::jobs::badge;
 use crate::jobs::{Job, JobState, Kind};
-use crate::order::{Made, Order, Wrong};
+use crate::order::{Made, Order, PARTS, PROOFS, Wrong};
 use crate::reply::Trouble;
 use crate::setup::Setup;
 use crate::state::Shared;
@@ -23,6 +24,9 @@ use crate::state::Shared;
 /// The longest wait for a look at the target, and how often it is asked whether that has ended.
 const LOOK_MAX: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The form's name: what agrees to commands stands beside these and belongs to it.
+const FORM: &str = "plan";
 
 /// Lines that are shown of it.
 const LOOK_LINES: usize = 100;
@@ -55,10 +59,16 @@ pub(crate) async fn post(
     let order = Order::of_form(&fields)
         .map_err(|wrong| Trouble::wrong(format!("{}: {}", wrong.field, wrong.problem), wrong.hint))?;
     match order.make(&shared.setup) {
-        Ok(made) if starts => {
-            let job = shared.jobs.start(made.start.0)?;
-            Ok(Redirect::to(&format!("/jobs/{}", job.id)).into_response())
-        }
+        Ok(made) if starts => match made.confirmed(&order) {
+            Ok(start) => {
+                let job = shared.jobs.start(start)?;
+                Ok(Redirect::to(&format!("/jobs/{}", job.id)).into_response())
+            }
+            Err(wrong) => {
+                let page = Html(show(&shared.setup, &order, &[wrong], Some(&made), None).into_string());
+                Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+            }
+        },
         Ok(made) => {
             let looked = if looks { Some(look(&shared, &order).await?) } else { None };
             Ok(Html(show(&shared.setup, &order, &[], Some(&made), looked.as_ref()).into_string())
@@ -80,11 +90,13 @@ struct Looked {
 /// Has the target looked at, by a process that queues for it as all others do; what takes longer is on a page of its own.
 async fn look(shared: &Shared, order: &Order) -> Result<Looked, Trouble> {
     let order = Order { kind: Kind::Check, ..order.clone() };
-    let made = order.make(&shared.setup).map_err(|wrong| {
+    let start =
+        order.make(&shared.setup).and_then(|made| made.confirmed(&order).map_err(|wrong| vec![wrong]));
+    let start = start.map_err(|wrong| {
         let wrong = wrong.into_iter().next();
         Trouble::wrong(wrong.map_or_else(String::new, |wrong| wrong.problem), "")
     })?;
-    let mut job = shared.jobs.start(made.start.0)?;
+    let mut job = shared.jobs.start(start)?;
     let began = Instant::now();
     while !job.state.is_over() && began.elapsed() < LOOK_MAX {
         tokio::time::sleep(LOOK_AGAIN).await;
@@ -151,6 +163,7 @@ fn checked(made: &Made) -> Markup {
             p class="line" { "It can be started: " (runs) (time) "." }
             p { "The same at a terminal:" }
             pre { code { (made.command) } }
+            @if let Some(commands) = &made.commands { (commands.shown(FORM)) }
             details { summary { "The plan" } pre { code { (made.toml) } } }
         }
     }
@@ -181,7 +194,7 @@ fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
         .map(|(key, value)| format!("{key} = {value}"))
         .collect();
     html! {
-        form class="plan" method="post" action="/new" {
+        form id=(FORM) class="plan" method="post" action="/new" {
             fieldset {
                 legend { "What" }
                 div class="fields" {
@@ -192,10 +205,10 @@ fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
                     (text("variant", "Variant", &order.variant, "the variant of the platform"))
                     (text("tags", "Tags", &order.tags.join(", "), "with commas between them"))
                 }
-                p class="of of-run of-search of-soak of-ab" { label { input type="checkbox" name="load" checked[order.load]; " Load data that is not there first" } }
+                p class="of of-run of-search of-soak of-ab of-prove" { label { input type="checkbox" name="load" checked[order.load]; " Load data that is not there first" } }
             }
             fieldset { legend { "How" } div class="fields" { (form::usual(order, wrong)) } }
-            fieldset class="of of-sweep of-search of-soak of-ab of-suite" {
+            fieldset class="of of-sweep of-search of-soak of-ab of-suite of-watch of-calibrate of-prove of-study" {
                 legend { "Of this kind" }
                 div class="fields of of-sweep" { (area("axes", "Sweep: axes", &axes.join("\n"), "one a line: sessions = 1, 2, 4, 8")) }
                 div class="fields of of-search" {
@@ -213,7 +226,8 @@ fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
                     (text("groups", "Suite: groups", &order.groups.join(", "), "with commas between them; empty is all"))
                     (text("tests", "Suite: tests", &order.tests.join(", "), "such as cpu-integer, with commas between them; empty is all"))
                 }
-                p class="of of-suite" { label { input type="checkbox" name="quick" checked[order.quick]; " Suite: the quick one" } }
+                (of_platform(setup, order))
+                p class="of of-suite of-calibrate" { label { input type="checkbox" name="quick" checked[order.quick]; " The quick one" } }
             }
             fieldset { legend { "Every other key of a plan" } (form::others(order, wrong, setup.allow_commands)) }
             p class="actions" {
@@ -221,6 +235,36 @@ fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
                 " " button type="submit" name="do" value="target" { "Check the target, too" }
                 " " button class="go" type="submit" name="do" value="start" { "Start" }
             }
+        }
+    }
+}
+
+/// Fields of what looks at the platform, or changes it.
+fn of_platform(setup: &Setup, order: &Order) -> Markup {
+    let params: Vec<String> = order.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    html! {
+        div class="fields of of-watch" { (text("watch_for", "Watch: how long", &order.watch_for, "8h; stopping it keeps what was seen")) }
+        fieldset class="of of-calibrate" {
+            legend { "Calibration: parts, none for all" }
+            @for part in PARTS {
+                label { input type="checkbox" name="parts" value=(part) checked[order.parts.iter().any(|one| one == part)]; " " (part) } " "
+            }
+        }
+        div class="fields of of-prove" {
+            (choice("proof", "Proof", &order.proof, PROOFS.into_iter().map(|(name, about)| (name, about.to_owned()))))
+            @if setup.allow_commands {
+                (text("kill_command", "Durability: the command that kills the server", &order.kill_command, "ssh db1 pkill -9 postgres"))
+                (text("restart_command", "Durability: the command that starts it again", &order.restart_command, "empty where it comes back by itself"))
+            }
+        }
+        @if setup.allow_commands {
+            div class="fields of of-study" {
+                (choice("study", "Study", &order.study, READY_STUDIES.iter().map(|study| (study.name, String::new()))))
+                (area("params", "Study: parameters", &params.join("\n"), "one a line: size = 4G"))
+            }
+            p class="of of-study" { label { input type="checkbox" name="on_target" checked[order.on_target]; " Study: on the target above, instead of the study's own" } }
+        } @else {
+            p class="of of-study" { "A study runs commands: the server has to be started with " code { "--allow-commands" } "." }
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use axum::extract::{Path, Query};
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use dyno_analyze::conclusion::{Conclusion, Figures};
 use dyno_campaign::{conclusions, select};
 use dyno_record::{Repository, RepositoryError, RunState};
+use dyno_report::study_page::study_page_in;
 use dyno_report::{Report, Stored};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -45,8 +47,21 @@ pub(crate) async fn run(shared: Shared, Path(id): Path<String>) -> Result<Respon
 
 /// `GET /sweeps/ID`.
 pub(crate) async fn sweep(shared: Shared, Path(id): Path<String>) -> Result<Html<String>, Trouble> {
-    let made = shared.read(move |_, repository| report(repository, &id, &sweep_actions(&id)));
+    let made = shared.read(move |_, repository| match study(repository, &id)? {
+        Some(page) => Ok(page),
+        None => report(repository, &id, &sweep_actions(&id)),
+    });
     Ok(Html(made.await?))
+}
+
+/// The page of a study that has come to something; nothing where `id` is of anything else.
+fn study(repository: &Repository, id: &str) -> Result<Option<String>, Trouble> {
+    let Ok(id) = repository.resolve_sweep(id) else { return Ok(None) };
+    let conclusion = repository.conclusion(&id)?;
+    let Some(Ok(conclusion)) = conclusion.map(serde_json::from_value::<Conclusion>) else { return Ok(None) };
+    let Figures::Study(study) = &conclusion.figures else { return Ok(None) };
+    let actions = html! { a href={"/report?runs=" (escaped(&id))} { "Its runs" } " " (sweep_actions(&id)) };
+    Ok(Some(study_page_in(Some(&frame::around("/", &actions)), &conclusion, study)))
 }
 
 /// `GET /report?runs=SELECTION`.

@@ -39,6 +39,9 @@ pub(crate) struct Diff {
     /// In JSON, segments by name; in the terminal they always are.
     #[arg(long)]
     pub(crate) object_names: bool,
+    /// Show differences of what is no change of one database, too: other databases or kinds of report, a restart between.
+    #[arg(long)]
+    pub(crate) anyway: bool,
     /// The first report.
     pub(crate) a: PathBuf,
     /// The second.

@@ -134,6 +134,9 @@ pub(crate) struct ReportArgs {
     /// What it is called [default: its runs and their database].
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
+    /// What platforms cost, as for `dyno price`, on the first pages of paper: a platform is found by its variant or suite.
+    #[arg(long, value_name = "PRICES")]
+    pub(crate) prices: Option<PathBuf>,
     /// Only this chart, for svg and png: throughput, petal, cpu, histogram, ...
     #[arg(long, value_name = "NAME")]
     pub(crate) chart: Option<String>,

@@ -12,9 +12,18 @@ pub(crate) struct Scorecard {
     /// The figure of each test: most, optimum (the most within its limit of latency), alone (a single session's time).
     #[arg(long, value_name = "FIGURE", default_value = "most")]
     pub(crate) figure: String,
-    /// Write it as a page, too.
+    /// Write it as a page, too; on paper it begins with two sheets for who has to decide.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// What platforms cost, as for `dyno price`: a platform is found by its name, variant or suite.
+    #[arg(long, value_name = "PRICES", requires = "output")]
+    pub(crate) prices: Option<PathBuf>,
+    /// Who made it, as it stands on the first page of paper.
+    #[arg(long, value_name = "NAME", requires = "output")]
+    pub(crate) author: Option<String>,
+    /// What it is called [default: its platforms].
+    #[arg(long, value_name = "TEXT", requires = "output")]
+    pub(crate) title: Option<String>,
 }
 
 #[derive(Debug, Args)]

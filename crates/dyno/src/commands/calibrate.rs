@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use dyno_calibrate::{Order, Part, Told};
-use dyno_campaign::{Error, calibrate};
+use dyno_campaign::{Error, RunTold, calibrate};
 use dyno_engine::Cancel;
+use dyno_report::number::span_s;
 
 use crate::cli::{Calibrate, Common, DEFAULT_PLAN, Marks};
 use crate::exit::Exit;
@@ -27,8 +28,17 @@ pub(super) fn run(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Res
     signals::watch(&cancel)?;
     talk.say(&format!("measuring {} at {}", parts(&order), order.folder.display()));
     let progress = StepProgress::new(talk);
+    let follower = |told: dyno_campaign::Told| {
+        if let Some(events) = &talk.events {
+            events.tell(told);
+        }
+    };
     let tell = |told: Told<'_>| match told {
-        Told::Step { what, left_s } => progress.step(what, left_s),
+        Told::Step { what, left_s } => {
+            let phase = format!("{what}; about {} left", span_s(left_s));
+            follower(dyno_campaign::Told::Phase { phase, seconds: None, rows: None });
+            progress.step(what, left_s);
+        }
         Told::Figure(figure) => {
             if let Some(why) = &figure.refused {
                 let words = figure.test.words(figure.block_bytes);
@@ -46,6 +56,7 @@ pub(super) fn run(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Res
     record.variant.clone_from(&args.marks.variant);
     record.tags.clone_from(&args.marks.tag);
     calibrate::store(&repository, &mut record)?;
+    follower(dyno_campaign::Told::Stored(Box::new(RunTold::of(&record))));
     talk.json(&record)?;
     talk.show(&dyno_report::show(&record, &talk.style()))?;
     let id = &record.id;

@@ -1,5 +1,7 @@
 //! `dyno price`: what performance costs on each platform.
 
+use std::path::Path;
+
 use dyno_analyze::price::{Price, Prices, costs};
 use dyno_analyze::scorecard::Platform;
 use dyno_campaign::{files, platforms};
@@ -43,7 +45,7 @@ pub(super) fn run(common: &Common, args: &Args, talk: &Talk) -> anyhow::Result<E
         talk.say(&format!("wrote {}: an example to be edited", args.prices.display()));
         return Ok(Exit::Done);
     }
-    let prices = read(args)?;
+    let prices = read(&args.prices)?;
     let repository = context::repository_to_read(common)?;
     let platform = |price: &Price| -> anyhow::Result<(Platform, Price)> {
         let selector = if price.suite.is_empty() { &price.name } else { &price.suite };
@@ -86,9 +88,9 @@ pub(super) fn run(common: &Common, args: &Args, talk: &Talk) -> anyhow::Result<E
 }
 
 /// The prices of the file; every fault with its place.
-fn read(args: &Args) -> anyhow::Result<Prices> {
-    let shown = args.prices.display();
-    let text = std::fs::read_to_string(&args.prices).map_err(|error| {
+pub(super) fn read(path: &Path) -> anyhow::Result<Prices> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| {
         usage(format!("{shown} cannot be read: {error}"), "`dyno price --init` writes an example")
     })?;
     let prices: Prices = toml::from_str(&text).map_err(|error| {

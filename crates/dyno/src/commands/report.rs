@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use dyno_campaign::{conclusions, files, select};
 use dyno_report::{EXPORTERS, ExportError, Exporter, Report, Request, RunsError, Stored};
 
+use super::price;
 use crate::cli::{self, Common};
 use crate::context;
 use crate::exit::{Exit, usage};
@@ -26,6 +27,7 @@ pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyho
         chart: args.chart.clone(),
         author: args.author.clone(),
         title: args.title.clone(),
+        prices: args.prices.as_deref().map(price::read).transpose()?,
     };
     match &output {
         Some(path) => {

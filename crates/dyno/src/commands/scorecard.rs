@@ -1,11 +1,15 @@
 //! `dyno scorecard`: platforms side by side.
 
+use dyno_analyze::price::{Price, costs};
 use dyno_analyze::scorecard::{Figure, Platform, scorecard};
 use dyno_campaign::{files, platforms};
-use dyno_report::html::{Section, pages};
+use dyno_report::html::{Section, pages_with_sheets};
 use dyno_report::table::Table;
-use dyno_report::{scorecard_gaps, scorecard_grid, scorecard_plot};
+use dyno_report::{
+    Request, costs_grid, price_grid, scorecard_gaps, scorecard_grid, scorecard_plot, scorecard_sheets,
+};
 
+use super::price;
 use crate::cli::{Common, Scorecard};
 use crate::context;
 use crate::engines::ENGINES;
@@ -22,6 +26,8 @@ pub(super) fn run(common: &Common, args: &Scorecard, talk: &Talk) -> anyhow::Res
         .iter()
         .map(|selector| Ok(platforms::platform(&repository, selector, ENGINES.specs)?))
         .collect::<anyhow::Result<_>>()?;
+    // Read before the page is made: what is wrong in it is told at once.
+    let prices = args.prices.as_deref().map(price::read).transpose()?;
     let card = scorecard(&all, figure);
     if card.lines.is_empty() {
         return Err(usage("none of the platforms has a figure", "`dyno show SUITE` says why of each test"));
@@ -53,7 +59,39 @@ pub(super) fn run(common: &Common, args: &Scorecard, talk: &Talk) -> anyhow::Res
         if !gaps.is_empty() {
             sections.push(Section { title: "What is missing".to_owned(), lines: gaps, ..Section::default() });
         }
-        let page = pages("Scorecard", &card.platforms.join(", "), &sections);
+        let request = Request {
+            made_at: dyno_record::now_rfc3339(),
+            author: args.author.clone(),
+            title: args.title.clone(),
+            ..Request::default()
+        };
+        let priced = prices.as_ref().map(|prices| {
+            let of = |(platform, selector): (&Platform, &String)| {
+                let selector = selector.split_once('=').map_or(selector.as_str(), |(_, selector)| selector);
+                Some((platform.clone(), prices.of(&[&platform.name, selector])?.clone()))
+            };
+            let known: Vec<(Platform, Price)> = all.iter().zip(&args.platforms).filter_map(of).collect();
+            (prices, costs(prices, &known))
+        });
+        let priced =
+            priced.as_ref().map(|(prices, (platforms, costs))| (*prices, &platforms[..], &costs[..]));
+        let sheets = scorecard_sheets(&card, &request, priced);
+        if let Some((prices, platforms, costs)) = priced.filter(|(_, platforms, _)| !platforms.is_empty()) {
+            let grids = [
+                ("Platforms", price_grid(platforms, &prices.currency)),
+                ("Performance", costs_grid(platforms, costs, &prices.currency)),
+            ];
+            sections.push(Section {
+                title: format!(
+                    "What performance costs, {} a month over {} months",
+                    prices.currency, prices.months
+                ),
+                grids: grids.map(|(title, grid)| (title.to_owned(), grid)).into(),
+                ..Section::default()
+            });
+        }
+        let title = args.title.as_deref().unwrap_or("Scorecard");
+        let page = pages_with_sheets(title, &card.platforms.join(", "), &sheets, &sections);
         files::replace(path, page.as_bytes())?;
         talk.say(&format!("written: {}", path.display()));
     }

@@ -73,7 +73,11 @@ mod screen;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "serve")]
+mod serve_awr;
+#[cfg(feature = "serve")]
 mod serve_browser;
+#[cfg(feature = "serve")]
+mod serve_platform;
 #[cfg(feature = "serve")]
 mod serve_tls;
 mod sqlite;

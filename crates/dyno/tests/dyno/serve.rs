@@ -199,7 +199,10 @@ fn names_from_outside_stay_text() {
 #[test]
 fn the_openapi_document_says_what_is_answered() {
     let desk = Desk::new();
+    desk.write("report.txt", include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt"));
+    assert_eq!(desk.dyno(&["awr", "report.txt", "--import"]).code, 0);
     let web = web(&desk, &[]);
+    let interval = web.get("/api/v1/awr").json()[0]["id"].as_str().unwrap().to_owned();
     let short = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s", "sweep.sessions": "1,2", "sweep.pause": "0s" });
     let sweep = web.begin(&json!({ "target": "target", "kind": "sweep", "set": short }));
     until("the sweep to end", || web.job(&sweep)["job"]["ended_at"].is_string());
@@ -219,6 +222,7 @@ fn the_openapi_document_says_what_is_answered() {
             let query = match path.as_str() {
                 "/api/v1/report" => format!("?runs={name}"),
                 "/api/v1/compare" => "?a=last~1&b=last".to_owned(),
+                "/api/v1/awr/diff" => format!("?a={interval}&b={interval}"),
                 _ => String::new(),
             };
             let answer = match method.as_str() {
@@ -245,7 +249,7 @@ fn the_openapi_document_says_what_is_answered() {
             assert!(problems.is_empty(), "{method} {real}: {problems:#?}\n{}", answer.body);
         }
     }
-    assert!(asked >= 17, "{asked}");
+    assert!(asked >= 18, "{asked}");
 }
 
 /// Everything that runs can be started: it is the command line's own, so each comes to its end and to what it is called for.

@@ -74,6 +74,57 @@ fn platforms_are_held_against_each_other_and_have_their_price() {
     let reads = of(&priced["costs"], "test", "storage-random-read");
     assert_eq!(reads["each"][1]["Ok"]["a_month"], 1000.0, "a thousand reads at the knee of 510,868");
     assert_eq!(reads["each"][0]["Err"], "not measured");
+
+    // On paper all of it begins with what who has to decide needs.
+    let args = [
+        "scorecard",
+        "variant:old",
+        "variant:new",
+        "--prices",
+        &prices,
+        "--author",
+        "A. Tester",
+        "-o",
+        &page,
+    ];
+    assert_eq!(desk.dyno(&args).code, 0);
+    let written = std::fs::read_to_string(&page).unwrap();
+    let (_, sheets) = written.split_once("<section id=\"summary\">").unwrap();
+    let (sheets, _) = sheets.split_once("</section>").unwrap();
+    for text in [
+        "A. Tester",
+        "Comparison",
+        "server-lookup",
+        "Price",
+        "EUR",
+        "No price is known of new",
+        "Not measured",
+        "<svg",
+    ] {
+        assert!(sheets.contains(text), "{text} in {sheets}");
+    }
+    let report = desk.file("suite.html").display().to_string();
+    let sheet = |more: &[&str]| {
+        assert_eq!(desk.dyno(&[&["report", "variant:old", "-o", &report], more].concat()).code, 0);
+        let page = std::fs::read_to_string(&report).unwrap();
+        let (_, sheets) = page.split_once("<section id=\"summary\">").unwrap();
+        sheets.split_once("</section>").unwrap().0.to_owned()
+    };
+    assert!(sheet(&[]).contains("no prices were given"));
+    let priced = sheet(&["--prices", &prices]);
+    let both = ["--prices", &prices];
+    assert_eq!(
+        desk.dyno(&[&["report", "variant:old", "variant:new", "-o", &report][..], &both].concat()).code,
+        0
+    );
+    let page = std::fs::read_to_string(&report).unwrap();
+    let sheets = page.split_once("<section id=\"summary\">").unwrap().1.split_once("</section>").unwrap().0;
+    assert_eq!(
+        sheets.matches("purchase 100").count(),
+        1,
+        "the suites of the other variant have no price: {sheets}"
+    );
+    assert!(priced.contains("purchase 100") && priced.contains("used for 10 months"), "{priced}");
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn counters_never_fall_from_one_run_to_the_next() {
 #[test]
 fn a_database_that_is_only_looked_at_is_scraped_too() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
-    let server = Postgres::start(&version, &[]);
+    let mut server = Postgres::start(&version, &[]);
     let (desk, url) = (Desk::new(), server.url());
     let args = ["watch", &url, "--for", "1h", "--interval", "200ms", "--metrics", "127.0.0.1:0"];
     let mut watch = desk.start(&args);
@@ -151,10 +151,31 @@ fn a_database_that_is_only_looked_at_is_scraped_too() {
             has_answer(&prometheus.query("dyno_watch_commits_per_second"), "dyno_watch_commits_per_second")
         });
     }
-    drop(server);
+    // The server's own counters, under the names of exporters, and as the server has them.
+    let counted = |name: &str, text: &str| {
+        let line = text
+            .lines()
+            .find(|line| line.starts_with(&format!("{name}{{target=\"postgres://")))
+            .map(str::to_owned);
+        line.and_then(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
+    };
+    let commits = |text: &str| counted("pg_stat_database_xact_commit", text);
+    assert!(commits(&text).is_some() && counted("dyno_database_commits_total", &text).is_some(), "{text}");
+    server.psql("DO $$ BEGIN FOR i IN 1..5000 LOOP COMMIT; END LOOP; END $$");
+    until("commits of others", || commits(&get(&address, "*/*").1).is_some_and(|more| more >= 5_000.0));
+    server.kill9();
     until("the server to be missed", || value(&get(&address, "*/*").1, "dyno_watch_up ") == Some(0.0));
     let text = get(&address, "*/*").1;
-    assert!(!text.contains("dyno_watch_commits_per_second "), "{text}");
+    assert!(
+        !text.contains("dyno_watch_commits_per_second ") && !text.contains("pg_stat_database_"),
+        "{text}"
+    );
+    // Recovery throws the statistics away: who scrapes sees a counter that began anew.
+    server.restart();
+    until("the server to be back", || commits(&get(&address, "*/*").1).is_some());
+    let after = commits(&get(&address, "*/*").1).unwrap();
+    assert!(after < 5_000.0, "{after}");
+    drop(server);
     watch.signal("INT");
     let said = watch.end();
     assert_eq!(said.code, 130, "{said:#?}");

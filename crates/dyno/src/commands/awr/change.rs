@@ -1,32 +1,37 @@
-//! A change from one report to another, as a cell.
+//! A change from one report to another, as cells of a terminal's table and as JSON.
 
 use dyno_awr::Reading;
 use dyno_awr::diff::Change;
-use dyno_report::number::{ABSENT, fixed};
+use dyno_report::Differences;
+use dyno_report::number::ABSENT;
 use dyno_report::style::Paint;
 use dyno_report::table::Cell;
-
-use super::list::shown;
+use serde_json::{Value, json};
 
 pub(super) fn side(value: Option<Reading>) -> String {
-    value.map_or_else(|| ABSENT.into(), shown)
+    value.map_or_else(|| ABSENT.into(), |reading| reading.shown())
 }
 
-/// The change in percent; a mark where one side is missing.
-pub(super) fn change(of: &Change) -> Cell {
-    match (of.a, of.b, of.percent()) {
-        // That a report does not list something does not tell that it did not happen.
-        (None, Some(_), _) => Cell::painted("only in B", Paint::Dim),
-        (Some(_), None, _) => Cell::painted("only in A", Paint::Dim),
-        (_, _, Some(percent)) => {
-            let sign = if percent > 0.0 { "+" } else { "" };
-            let text = format!("{sign}{}", fixed(percent, 1));
-            if percent.abs() >= CHANGE_SHOWN_PCT { Cell::painted(&text, Paint::Head) } else { text.into() }
-        }
-        (Some(a), Some(b), None) if of.differs() && a.value == 0.0 && b.value != 0.0 => "from 0".into(),
-        _ => "=".into(),
-    }
+/// What lies between, and the same in percent; a mark where one side is missing.
+pub(super) fn change(of: &Change, differences: Differences, only: [&str; 2]) -> [Cell; 2] {
+    differences.cells(of, only).map(|cell| match cell.tone {
+        "stands" => Cell::painted(&cell.text, Paint::Head),
+        "alone" => Cell::painted(&cell.text, Paint::Dim),
+        _ => cell.text.into(),
+    })
 }
 
-/// A change from which on it stands out.
-const CHANGE_SHOWN_PCT: f64 = 20.0;
+/// That a report does not list something does not tell that it did not happen.
+pub(super) const LISTED: [&str; 2] = ["only in A", "only in B"];
+
+/// Both sides, and what lies between where that is a change.
+pub(super) fn spelled(of: &Change, differences: Differences) -> Value {
+    let value = |side: Option<Reading>| side.map(|reading| reading.value);
+    let shown = differences.are_shown();
+    json!({
+        "a": value(of.a),
+        "b": value(of.b),
+        "difference": value(of.difference()).filter(|_| shown),
+        "change_pct": of.percent().filter(|_| shown),
+    })
+}

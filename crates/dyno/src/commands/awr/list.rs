@@ -6,7 +6,7 @@ use dyno_awr::compat::Layout;
 use dyno_awr::row::{COLUMNS, GROUPS, WIDE, column_names, is_column, lines};
 use dyno_awr::{Line, Show, Value, format, moment};
 use dyno_record::RepositoryError;
-use dyno_report::number::{ABSENT, figure, fixed};
+use dyno_report::number::ABSENT;
 use dyno_report::table::{Cell, Column, Table};
 
 use super::{files, import};
@@ -255,20 +255,7 @@ fn cell(name: &str, value: &Value) -> Cell {
             None => text.as_str().into(),
         },
         Value::Text(text) => text.as_str().into(),
-        Value::Number(reading) => shown(*reading).into(),
+        Value::Number(reading) => reading.shown().into(),
         Value::Absent => ABSENT.into(),
     }
-}
-
-/// A number with no more digits than the report tells.
-pub(super) fn shown(reading: dyno_awr::Reading) -> String {
-    let text = figure(reading.value);
-    let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let known = match reading.step {
-        step if step >= 1.0 => 0,
-        step if step > 0.0 => (-step.log10()).ceil() as usize,
-        _ if reading.value.fract() == 0.0 => 0,
-        _ => decimals,
-    };
-    fixed(reading.value, decimals.min(known))
 }

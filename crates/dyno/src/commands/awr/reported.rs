@@ -55,11 +55,16 @@ const CLASS_LETTERS: usize = 4;
 
 /// What the record of a report keeps of its beginning.
 pub(super) fn of(report: &AwrReport) -> Reported {
+    let reading = |name: String| report.figures.get(&name).map(|figure| figure.reading);
     let load = LOAD.iter().filter_map(|(name, label)| {
+        let per_s = reading(format!("load_profile_per_s.{name}"))?;
+        let per_txn = reading(format!("load_profile_per_txn.{name}"));
         Some(ReportedLoad {
             name: (*label).to_owned(),
-            per_s: report.value(&format!("load_profile_per_s.{name}"))?,
-            per_txn: report.value(&format!("load_profile_per_txn.{name}")),
+            per_s: per_s.value,
+            per_s_step: Some(per_s.step),
+            per_txn: per_txn.map(|reading| reading.value),
+            per_txn_step: per_txn.map(|reading| reading.step),
         })
     });
     let db_time =
@@ -72,12 +77,15 @@ pub(super) fn of(report: &AwrReport) -> Reported {
 }
 
 fn event(of: &Event) -> ReportedEvent {
+    let mean = of.mean_s();
     ReportedEvent {
         event: of.name.clone(),
         class: class(of.class.as_deref().unwrap_or("")).to_owned(),
         waits: of.waits.map(|waits| waits.value),
         time_s: of.time_s.map(|time| time.value),
-        mean_us: of.mean_s().map(|mean| mean.value * 1e6),
+        time_step_s: of.time_s.map(|time| time.step),
+        mean_us: mean.map(|mean| mean.value * 1e6),
+        mean_step_us: mean.map(|mean| mean.step * 1e6),
         share_pct: of.share_pct.map(|share| share.value),
     }
 }

@@ -1,0 +1,119 @@
+//! Figures as somebody else printed them, and two of them side by side.
+//!
+//! What was printed with one decimal is known to half of a tenth and no better, so two figures differ only where their last
+//! digits cannot explain it.
+
+use serde::Serialize;
+
+use crate::number::{figure, fixed};
+
+/// A number and the worth of its last printed digit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Reading {
+    /// The number, suffix and exponent applied.
+    pub value: f64,
+    /// What one more in the last printed digit would add.
+    pub step: f64,
+}
+
+impl Reading {
+    /// A count, exact to the unit.
+    pub fn exact(value: f64) -> Self {
+        Self { value, step: 0.0 }
+    }
+
+    /// The largest share by which the true figure may differ: half a step, relative to the value.
+    pub fn relative_error(&self) -> f64 {
+        let half = self.step / 2.0;
+        if half == 0.0 { 0.0 } else { half / self.value.abs().max(half) }
+    }
+
+    /// The figure in another unit.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        Self { value: self.value * factor, step: self.step * factor }
+    }
+
+    /// A number with no more digits than are known.
+    pub fn shown(&self) -> String {
+        let text = figure(self.value);
+        let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let known = match self.step {
+            step if step >= 1.0 => 0,
+            step if step > 0.0 => (-step.log10()).ceil() as usize,
+            _ if self.value.fract() == 0.0 => 0,
+            _ => decimals,
+        };
+        fixed(self.value, decimals.min(known))
+    }
+}
+
+/// A figure of two reports.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Change {
+    /// What it is of.
+    pub name: String,
+    /// In the first report.
+    pub a: Option<Reading>,
+    /// In the second.
+    pub b: Option<Reading>,
+}
+
+impl Change {
+    /// Whether the figures differ by more than what their last digits leave open.
+    pub fn differs(&self) -> bool {
+        let Some((a, b)) = self.a.zip(self.b) else { return false };
+        // What the arithmetic of such numbers leaves over is no difference either.
+        let noise = f64::EPSILON * 4.0 * a.value.abs().max(b.value.abs());
+        (b.value - a.value).abs() > (a.step + b.step) / 2.0 + noise
+    }
+
+    /// By how much the second is above the first, known as far as both are; absent where they do not differ.
+    pub fn difference(&self) -> Option<Reading> {
+        let (a, b) = self.a.zip(self.b).filter(|_| self.differs())?;
+        Some(Reading { value: b.value - a.value, step: a.step.max(b.step) })
+    }
+
+    /// How far the second is from the first, %; absent where they do not differ, or there is nothing to divide by.
+    pub fn percent(&self) -> Option<f64> {
+        let (a, b) = self.a.zip(self.b).filter(|_| self.differs())?;
+        (a.value != 0.0).then(|| 100.0 * (b.value - a.value) / a.value.abs())
+    }
+
+    /// The larger of both; 0 where neither is known.
+    pub fn largest(&self) -> f64 {
+        let value = |side: Option<Reading>| side.map_or(0.0, |reading| reading.value);
+        value(self.a).max(value(self.b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(a: (f64, f64), b: (f64, f64)) -> Change {
+        let reading = |(value, step)| Some(Reading { value, step });
+        Change { name: String::new(), a: reading(a), b: reading(b) }
+    }
+
+    #[test]
+    fn what_last_digits_leave_open_is_no_difference() {
+        assert_eq!(change((0.1, 0.1), (0.2, 0.1)).difference(), None);
+        assert!(change((0.1, 0.1), (0.3, 0.1)).differs());
+        let thousands = change((16_400.0, 100.0), (16_449.0, 1.0));
+        assert_eq!((thousands.difference(), thousands.percent()), (None, None));
+        let more = change((16_400.0, 100.0), (32_800.0, 100.0));
+        assert_eq!(
+            (more.difference().map(|by| by.shown()), more.percent()),
+            (Some("16,400".into()), Some(100.0))
+        );
+    }
+
+    #[test]
+    fn nothing_is_a_share_of_nothing() {
+        let from_zero = change((0.0, 0.1), (5.0, 0.1));
+        assert_eq!((from_zero.difference().map(|by| by.value), from_zero.percent()), (Some(5.0), None));
+        let one = Change { a: Some(Reading::exact(1.0)), ..Change::default() };
+        assert_eq!((one.differs(), one.difference(), one.percent()), (false, None, None));
+    }
+}

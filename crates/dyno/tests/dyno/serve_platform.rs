@@ -1,0 +1,135 @@
+//! What `dyno serve` starts beside runs: watches, calibrations, proofs and studies, with commands that somebody has agreed to.
+
+use dyno_testbed::Postgres;
+use serde_json::{Value, json};
+
+use crate::common::web::Web;
+use crate::common::{Desk, until};
+
+fn ended(web: &Web, id: &str) -> Value {
+    until(&format!("the end of {id}"), || web.job(id)["job"]["ended_at"].is_string());
+    web.job(id)
+}
+
+#[test]
+fn a_watch_is_started_seen_and_stopped() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let web = Web::start(&desk, &["--target", &server.url()]);
+    let set = json!({ "observe.interval": "200ms" });
+    let watch = web.begin(&json!({ "kind": "watch", "target": "target", "watch_for": "1h", "set": set }));
+    until("an interval", || web.job(&watch)["progress"]["watched"]["metrics"]["commits_per_s"].is_number());
+    let seen = web.job(&watch);
+    assert!(seen["progress"]["last"].is_null(), "nobody did an operation: {seen:#}");
+    assert_eq!(seen["progress"]["total_s"], 3_600.0);
+    let page = web.get(&format!("/jobs/{watch}")).body;
+    assert!(
+        page.contains("data-kind=\"watch\"")
+            && page.contains("commits/s")
+            && !page.contains(">operations/s<"),
+        "{page}"
+    );
+    assert_eq!(web.post(&format!("/api/v1/jobs/{watch}/stop"), &json!({})).status, 200);
+    web.until(&watch, "stopped");
+    let id = web.job(&watch)["progress"]["stored"][0]["id"].as_str().unwrap().to_owned();
+    let page = web.get(&format!("/runs/{id}"));
+    assert!(page.status == 200 && page.body.contains(&format!("Watch {id}")), "{page:#?}");
+}
+
+#[test]
+fn what_needs_no_load_has_its_page() {
+    let desk = Desk::new();
+    let web = Web::start(&desk, &["--target", "sqlite:bench.db"]);
+    let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s" });
+    let window = web.begin(&json!({ "kind": "prove", "target": "target", "proof": "window" }));
+    let updates = web.begin(&json!({ "kind": "prove", "target": "target", "proof": "updates", "set": set }));
+    let raw =
+        web.begin(&json!({ "kind": "calibrate", "target": "target", "parts": ["memory"], "quick": true }));
+    for (id, says) in [(&window, "proved"), (&updates, "proved")] {
+        let seen = ended(&web, id);
+        assert_eq!(seen["job"]["state"], "done", "{seen:#}");
+        assert!(web.get(&format!("/jobs/{id}")).body.contains(says));
+    }
+    let seen = ended(&web, &raw);
+    assert_eq!(seen["job"]["state"], "done", "{seen:#}");
+    let id = seen["progress"]["stored"][0]["id"].as_str().unwrap();
+    assert_eq!(web.get(&format!("/runs/{id}")).status, 200);
+    for (field, order) in [
+        ("proof", json!({ "kind": "prove", "proof": "all" })),
+        ("kill_command", json!({ "kind": "prove", "proof": "durability", "kill_command": "touch taken" })),
+        ("kill_command", json!({ "kind": "prove", "proof": "updates", "restart_command": "touch taken" })),
+        ("parts", json!({ "kind": "calibrate", "parts": ["--step=1h"] })),
+        ("watch_for", json!({ "kind": "watch", "watch_for": "long" })),
+        ("study", json!({ "kind": "study", "study": "wal-sync-method" })),
+    ] {
+        let mut order = order;
+        order["target"] = json!("target");
+        let answer = web.post("/api/v1/jobs", &order);
+        assert!(
+            answer.status == 422 && answer.body.contains(&format!("\"field\":\"{field}\"")),
+            "{field}: {answer:#?}"
+        );
+    }
+    assert!(!desk.file("taken").exists());
+}
+
+#[test]
+fn commands_run_only_once_these_very_ones_were_agreed_to() {
+    let desk = Desk::new();
+    let web = Web::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
+    // The machine is taken, so that whatever is started here waits, and none of its commands runs.
+    let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "10m" });
+    let run = web.begin(&json!({ "target": "target", "set": set }));
+    web.until_measured(&run);
+
+    let mut study = json!({ "kind": "study", "target": "target", "study": "wal-sync-method", "params": { "port": "54998" } });
+    let checked = web.post("/api/v1/check", &study).json();
+    let commands = &checked["made"]["commands"];
+    let shown = commands["steps"].to_string();
+    assert!(
+        shown.contains("study-db set 'wal_sync_method = fdatasync'") && shown.contains("study-db down"),
+        "{checked:#}"
+    );
+    let told = desk.dyno(&["study", "plan", "wal-sync-method", "--param", "port=54998"]).out;
+    for step in commands["steps"].as_array().unwrap() {
+        let (when, what) = (step["when"].as_str().unwrap(), step["what"].as_str().unwrap());
+        assert!(told.contains(when) && told.contains(what), "{when} {what} in {told}");
+    }
+    let refused = |order: &Value, why: &str| {
+        let answer = web.post("/api/v1/jobs", order);
+        assert!(answer.status == 422 && answer.body.contains(why), "{answer:#?}");
+        assert!(
+            answer.json()["made"]["commands"]["mark"].is_string(),
+            "what it would run is shown: {answer:#?}"
+        );
+    };
+    refused(&study, "nobody has agreed to them");
+    study["confirmed"] = commands["mark"].clone();
+    study["params"]["port"] = json!("54997");
+    refused(&study, "other commands than those that were agreed to");
+    study["params"]["port"] = json!("54998");
+    let waits = web.begin(&study);
+    assert_eq!(web.job(&waits)["job"]["state"], "queued", "it has the machine to itself");
+    let behind = web.begin(&json!({ "kind": "prove", "target": "target", "proof": "window" }));
+    assert_eq!(web.job(&behind)["job"]["before"], 2, "what waits for the machine is not overtaken");
+    for id in [&waits, &behind] {
+        assert_eq!(web.post(&format!("/api/v1/jobs/{id}/stop"), &json!({})).status, 200);
+        web.until(id, "stopped");
+    }
+
+    let mut kills =
+        json!({ "kind": "prove", "target": "target", "proof": "durability", "kill_command": "touch taken" });
+    let page = web.post("/api/v1/check", &kills).json();
+    refused(&kills, "nobody has agreed to them");
+    kills["confirmed"] = page["made"]["commands"]["mark"].clone();
+    let waits = web.begin(&kills);
+    assert_eq!(web.post(&format!("/api/v1/jobs/{waits}/stop"), &json!({})).status, 200);
+    assert!(!desk.file("taken").exists());
+    assert_eq!(web.post(&format!("/api/v1/jobs/{run}/stop"), &json!({})).status, 200);
+    web.until(&run, "stopped");
+    drop(web);
+    let reads = Web::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
+    for order in [&study, &kills, &json!({ "kind": "watch", "target": "target" })] {
+        assert_eq!(reads.post("/api/v1/jobs", order).status, 403);
+    }
+}
