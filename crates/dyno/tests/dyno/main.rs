@@ -35,6 +35,7 @@ mod faults_terminal;
 mod fleet;
 mod grants;
 mod hosts;
+mod import_metrics;
 mod import_pgbench;
 mod import_slob;
 mod import_statements;
@@ -44,6 +45,8 @@ mod kills;
 mod long_series;
 mod method;
 mod mysql;
+#[cfg(feature = "fleet")]
+mod observer;
 mod orders;
 mod own_beside;
 mod own_calls;
