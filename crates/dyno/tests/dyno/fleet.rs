@@ -206,23 +206,26 @@ fn judged_without_a_leader(site: &Site, record: &Value) {
     assert!(!audit.is_empty(), "it was judged: {record:#}");
     let handed_in = check(record, "hosts");
     assert!(
-        handed_in["status"] != "fail" && handed_in["observed"] == "2 hosts",
-        "both are there: {handed_in:#}"
+        handed_in["status"] == "warn" && handed_in["observed"] == "2 hosts",
+        "both are there, and nobody knows their clocks: {handed_in:#}"
     );
-    for name in ["commits_whole", "rows_updated_whole", "heap_reads_whole", "logical_reads", "redo"] {
-        let found = audit.iter().find(|found| found["name"] == name);
-        assert!(found.is_none_or(|found| found["status"] != "pass"), "nobody read the counters: {found:#?}");
-    }
-    assert!(
-        record["window"].is_null() || record["counters"]["portable"].as_object().unwrap().is_empty(),
-        "{record:#}"
-    );
+    let sessions = check(record, "sessions");
+    assert!(sessions["status"] == "pass" && sessions["observed"] == "4", "{sessions:#}");
+    // What passes needs neither the database's counters nor what the leader alone had seen.
+    let passed: Vec<&str> = audit
+        .iter()
+        .filter(|found| found["status"] == "pass")
+        .map(|found| found["check"].as_str().unwrap())
+        .collect();
+    assert_eq!(passed, ["sessions"], "{audit:#?}");
+    assert!(record["window"].is_null(), "{record:#}");
     let shown = site.desk.dyno(&["show", "last", "--table"]);
     assert!(shown.out.contains("failed") && shown.out.contains("leader was lost"), "{}", shown.out);
-    let (_, answered) = site.desk.json(&["show", "last"]);
-    assert!(answered["answer"]["capacity"].is_null() || answered["status"] == "failed", "{answered:#}");
     let compared = site.desk.dyno(&["compare", "last", "last"]);
-    assert!(compared.code != 0, "figures of a failed run are compared with nothing: {compared:#?}");
+    assert!(
+        compared.out.contains("answer: invalid") && compared.out.contains("there is nothing to compare"),
+        "{compared:#?}"
+    );
 }
 
 #[test]
@@ -231,8 +234,12 @@ fn a_database_of_one_process_is_refused_before_hosts_are_reserved() {
     let url = format!("sqlite:{}", desk.file("bench.db").display());
     // Nobody listens there: what has to be reached for this would say so.
     for command in ["run", "sweep", "search", "soak", "suite"] {
-        let more: &[&str] = if command == "search" { &["--limit", "p99 <= 10ms"] } else { &[] };
-        let more = if command == "soak" { &["--time", "10s"][..] } else { more };
+        let more: &[&str] = match command {
+            "search" => &["--limit", "p99 <= 10ms"],
+            "soak" => &["--time", "10s"],
+            "sweep" => &["--set", "sweep.sessions=2,4"],
+            _ => &[],
+        };
         let args =
             [&[command, "--target", &url, "--hosts", "2", "--nats", "nats://127.0.0.1:1"][..], more].concat();
         let said = desk.dyno(&args);
