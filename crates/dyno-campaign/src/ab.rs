@@ -54,6 +54,11 @@ pub fn ab(
 }
 
 impl Side {
+    /// Its plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// Reads a side: the name of a plan file, or settings over the plan in `file`; `source` has what stands over either.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ pub fn check(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     let mut found = Vec::new();
     for (at, reached) in targets.all.iter().enumerate() {
         let mut advice = reached.named(findings(lead, plan, at, reached, targets.is_several()))?;
-        advice.extend(hosts::checked(plan, at, reached, &lead.cancel));
+        advice.extend(hosts::checked(lead, plan, at, reached));
         if at == 0 {
             advice.push(repository(lead));
             advice.extend(host(plan.sessions(), reached.identity.same_host && plan.observe.hosts.is_empty()));

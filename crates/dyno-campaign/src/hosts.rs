@@ -1,16 +1,19 @@
 //! Machines of targets that are not this one: found in the plan, reached, and read by a run.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_drive::FarHost;
 use dyno_engine::advice::advice;
-use dyno_engine::{Cancel, Clock, MonotonicClock, patience};
-use dyno_host::far::Place;
+use dyno_engine::{Clock, MonotonicClock, patience};
+use dyno_host::far::{Place, Way};
 use dyno_plan::{HostSpec, Plan};
 use dyno_record::{Advice, Identity, Severity};
 
 use crate::error::Error;
+use crate::lead::Lead;
+use crate::secrets;
 use crate::targets::Reached;
 
 /// The machine that `plan` names for the target at `at`.
@@ -36,11 +39,11 @@ pub(crate) fn reach(
     plan: &Plan,
     targets: &[Reached],
     clock: &Arc<dyn Clock>,
-    cancel: &Cancel,
+    lead: &Lead<'_>,
 ) -> Result<Vec<Option<Arc<FarHost>>>, Error> {
     let one = |(at, reached): (usize, &Reached)| {
         let Some(spec) = spec(plan, at) else { return Ok(None) };
-        let host = one_host(spec, &reached.identity, clock, cancel);
+        let host = one_host(spec, &reached.identity, clock, lead);
         reached.named(host.map(|host| Some(Arc::new(host))))
     };
     targets.iter().enumerate().map(one).collect()
@@ -54,18 +57,25 @@ fn one_host(
     spec: &HostSpec,
     identity: &Identity,
     clock: &Arc<dyn Clock>,
-    cancel: &Cancel,
+    lead: &Lead<'_>,
 ) -> Result<FarHost, Error> {
-    let (url, places, clock) = (spec.url.clone(), places(spec, identity), Arc::clone(clock));
-    let reach = move || Ok(FarHost::reach(&url, &places, &clock));
-    Ok(patience::within(REACH_MAX, cancel, "reaching its machine", reach)??)
+    let words = [&spec.password_env, &spec.password_file].map(Option::as_deref);
+    let way = Way {
+        url: spec.url.clone(),
+        password: secrets::named("observe.hosts", words)?.map(|secret| secret.expose().to_owned()),
+        ca: spec.ca.as_ref().map(PathBuf::from),
+        agents: lead.agents.clone(),
+    };
+    let (places, clock) = (places(spec, identity), Arc::clone(clock));
+    let reach = move || Ok(FarHost::reach(&way, &places, &clock));
+    Ok(patience::within(REACH_MAX, &lead.cancel, "reaching its machine", reach)??)
 }
 
 /// What there is to say of the machine of the target at `at`, where the plan names one: how it answers, and what it does not tell.
-pub(crate) fn checked(plan: &Plan, at: usize, reached: &Reached, cancel: &Cancel) -> Vec<Advice> {
+pub(crate) fn checked(lead: &Lead<'_>, plan: &Plan, at: usize, reached: &Reached) -> Vec<Advice> {
     let Some(spec) = spec(plan, at) else { return Vec::new() };
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-    match one_host(spec, &reached.identity, &clock, cancel) {
+    match one_host(spec, &reached.identity, &clock, lead) {
         Ok(host) => found(&host),
         Err(error) => vec![advice("host", Severity::Fail, error.to_string(), error.hint())],
     }

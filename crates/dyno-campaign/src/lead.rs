@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use dyno_drive::Muster;
 use dyno_engine::{Cancel, Registry};
+use dyno_host::far::Agents;
 use dyno_record::Repository;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,8 @@ pub struct Lead<'a> {
     pub steer: Steer,
     /// Those who do the sessions of runs, where they are on other hosts; nothing where this process does.
     pub fleet: Option<Arc<dyn Muster>>,
+    /// Whoever knows agents on machines that are looked at; nothing where this program has none.
+    pub agents: Option<Arc<dyn Agents>>,
     /// Hears what happens.
     pub listener: &'a dyn Listener,
 }

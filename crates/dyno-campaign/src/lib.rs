@@ -55,6 +55,7 @@ mod refuse;
 mod room;
 mod run;
 pub mod search;
+mod secrets;
 mod seen;
 pub mod select;
 mod shell;
@@ -74,6 +75,7 @@ pub use check::{Checked, check, check_deep};
 pub use consent::tell as tell_commands;
 pub use driver::{KnownTarget, describe, reach_to_drive};
 pub use drop::drop_data;
+pub use dyno_host::far::Agents;
 pub use error::{Error, ErrorKind, HookError};
 pub use event::{
     Begun, Ended, Event, Holdings, HookEvent, Listener, LoadEvent, Next, ProofEvent, SetUp, StudyEvent,

@@ -174,11 +174,10 @@ impl Ready<'_> {
             Some(fleet) => fleet.clock(),
             None => Arc::new(MonotonicClock::default()),
         };
-        let hosts =
-            hosts::reach(&self.plan, &self.targets.all, &clock, &self.lead.cancel).inspect_err(|_| {
-                // Nothing was started, so there is nothing to keep; what went wrong first is what counts.
-                let _ = self.repository.delete(&begun.id);
-            })?;
+        let hosts = hosts::reach(&self.plan, &self.targets.all, &clock, self.lead).inspect_err(|_| {
+            // Nothing was started, so there is nothing to keep; what went wrong first is what counts.
+            let _ = self.repository.delete(&begun.id);
+        })?;
         let aims = self.targets.all.iter().zip(&self.specs).zip(hosts);
         let aims = aims.map(|((reached, spec), host)| reached.aim(&self.plan, spec, host));
         let mut targets: Vec<Aim> = aims.collect();

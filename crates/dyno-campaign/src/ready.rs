@@ -136,7 +136,7 @@ impl<'a> Ready<'a> {
         refuse_impossible(&self.plan, &self.targets)?;
         // What cannot be looked at is found now, and not after hours of loading.
         let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-        hosts::reach(&self.plan, &self.targets.all, &clock, &self.lead.cancel)?;
+        hosts::reach(&self.plan, &self.targets.all, &clock, self.lead)?;
         writes::require(self.lead, &self.owns, &self.targets)?;
         self.locks = self.targets.lock(self.work, self.lead)?;
         self.specs = make_room(self.lead, &self.plan, &self.targets, loading)?;

@@ -15,6 +15,7 @@ use crate::data;
 use crate::error::Error;
 use crate::event::Event;
 use crate::lead::Lead;
+use crate::secrets;
 
 /// The longest wait for what was loaded through one target to be seen on the others.
 const SEEN_WITHIN: Duration = Duration::from_secs(60);
@@ -52,13 +53,19 @@ impl Reached {
         self.named(data::spec(plan, &self.target))
     }
 
-    /// As the drive of `plan` takes it; `far` is its machine, where the plan names one.
-    pub(crate) fn aim(&self, plan: &Plan, spec: &DataSpec, far: Option<Arc<FarHost>>) -> Aim {
+    /// What it is, where its machine is looked at through `far`.
+    pub(crate) fn identity_through(&self, far: Option<&FarHost>) -> Identity {
         let mut identity = self.identity.clone();
-        if far.as_ref().is_some_and(|host| !host.is_driver) {
+        if far.is_some_and(|host| !host.is_driver) {
             // Whoever names its machine knows better than what an address looks like: a tunnel ends on this one.
             (identity.same_host, identity.processes) = (false, ServerProcesses::default());
         }
+        identity
+    }
+
+    /// As the drive of `plan` takes it; `far` is its machine, where the plan names one.
+    pub(crate) fn aim(&self, plan: &Plan, spec: &DataSpec, far: Option<Arc<FarHost>>) -> Aim {
+        let mut identity = self.identity_through(far.as_deref());
         if plan.workload.connect == Connect::Transaction {
             identity.counting = identity.counting.of_short_connections();
         }
@@ -121,26 +128,8 @@ fn reach(lead: &Lead<'_>, plan: &Plan, url: &TargetUrl) -> Result<(Arc<dyn Targe
 
 /// The password that the plan says where to find.
 pub(crate) fn given_password(plan: &Plan) -> Result<Option<Secret>, Error> {
-    if let Some(name) = &plan.target.password_env {
-        let value = std::env::var(name).map_err(|_| {
-            Error::usage(
-                format!("the environment variable {name} (target.password_env) is not set"),
-                format!("export {name}, or take target.password_env out of the plan"),
-            )
-        })?;
-        return Ok(Some(Secret::new(value)));
-    }
-    if let Some(path) = &plan.target.password_file {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            Error::usage(
-                format!("the password file {path} (target.password_file) cannot be read: {error}"),
-                "",
-            )
-        })?;
-        let line = text.lines().next().unwrap_or_default();
-        return Ok(Some(Secret::new(line.to_owned())));
-    }
-    Ok(None)
+    let words = [&plan.target.password_env, &plan.target.password_file].map(Option::as_deref);
+    secrets::named("target", words)
 }
 
 impl Targets {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dyno_drive::present::{self, Present, Seen};
 use dyno_drive::{Unwatched, Watch as _};
-use dyno_engine::MonotonicClock;
+use dyno_engine::{Clock, MonotonicClock};
 use dyno_plan::{Length, Plan};
 use dyno_record::{RunRecord, StartedRun};
 
@@ -15,7 +15,7 @@ use crate::keeper::{self, Keeper};
 use crate::lead::Lead;
 use crate::measure::{series_points_max, store};
 use crate::targets::Targets;
-use crate::{data, names};
+use crate::{data, hosts, names};
 
 /// Looks at the target of `plan` for its `run.time`, every `observe.interval`, and stores what was seen. Nothing else of the plan has a
 /// meaning here.
@@ -35,6 +35,9 @@ pub fn watch(lead: &Lead<'_>, plan: &Plan) -> Result<Arc<RunRecord>, Error> {
     let Length::Time(length) = plan.run.length() else {
         return Err(Error::usage("a watch goes by time, and run.ops_per_session is set", "leave it out"));
     };
+    let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
+    // What cannot be looked at is found before anything is noted.
+    let far = hosts::reach(plan, &targets.all, &clock, lead)?.into_iter().flatten().next();
     let begun = names::drawn(|now, random| {
         let (id, at) = (dyno_record::new_run_id(now, random), dyno_record::rfc3339(now));
         let begun = StartedRun::by_this_process(id, at, targets.engines(), targets.urls(), Plan::clone(plan));
@@ -42,12 +45,13 @@ pub fn watch(lead: &Lead<'_>, plan: &Plan) -> Result<Arc<RunRecord>, Error> {
     })?;
     let present = Present {
         target: Arc::clone(&reached.target),
-        identity: reached.identity.clone(),
+        identity: reached.identity_through(far.as_deref()),
+        far,
         host_paths: data::host_paths(&reached.identity),
         interval_s: plan.observe.interval.0.as_secs_f64(),
         length_s: length.0.as_secs_f64(),
         samples_per_s: plan.observe.waits.map_or(0.0, |rate| rate.0),
-        clock: Arc::new(MonotonicClock::default()),
+        clock,
         cancel: lead.cancel.clone(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         series_points_max: series_points_max(),

@@ -114,11 +114,12 @@ pub(crate) fn without_leader(
     reason: String,
 ) -> RunRecord {
     let targets = job.targets.iter().map(|_| crate::measured::MeasuredTarget::default()).collect();
-    let sessions = job.plan.sessions();
+    let handed = results.all();
+    // Of a host whose part nobody has, nobody knows whether its sessions were there.
+    let sessions = handed.sessions.len() as u32;
     let threads = fleet.hosts.iter().map(|host| host.threads).sum();
     let measured = Measured { sessions, threads, targets, fleet: Some(fleet), ..Measured::default() };
     let mut record = record(job, &measured, results, Vec::new(), Outcome::Failed(reason));
-    let handed = results.all();
     if let Some(work_s) = own_part::mean_work_s(&handed.sessions) {
         record.ops = op_stats(job, &handed, work_s);
     }

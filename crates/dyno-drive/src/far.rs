@@ -9,9 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dyno_engine::Clock;
 use dyno_host::far::{
-    self, ClockTrack, Described, Moment, Place, Reading, Source, SourceError, SourceErrorKind,
+    self, ClockTrack, Described, Moment, Place, Reading, Source, SourceError, SourceErrorKind, Way,
 };
-use dyno_plan::HostUrl;
 
 /// How long it may take to let us in and to say what it is.
 const REACH: Duration = Duration::from_secs(30);
@@ -57,13 +56,13 @@ pub(crate) struct FarTaken {
 }
 
 impl FarHost {
-    /// Reaches the machine at `url`, with these places on it; takes a fraction of a second.
+    /// Reaches the machine at the end of `way`, with these places on it; takes a fraction of a second.
     ///
     /// # Errors
     /// It cannot be reached, or says nothing that can be used; the hint is the way out.
-    pub fn reach(url: &HostUrl, places: &[Place], clock: &Arc<dyn Clock>) -> Result<Self, SourceError> {
+    pub fn reach(way: &Way, places: &[Place], clock: &Arc<dyn Clock>) -> Result<Self, SourceError> {
         let ours = Arc::clone(clock);
-        let mut source = far::open(url, &(Arc::new(move || ours.now_ns()) as far::Now))?;
+        let mut source = far::open(way, &(Arc::new(move || ours.now_ns()) as far::Now))?;
         let described = source.describe(places, REACH)?;
         let mut kept = Kept::default();
         for _ in 0..CLOCKS {
@@ -73,7 +72,7 @@ impl FarHost {
         let first = source.read(CLOCK)?;
         let wall_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
         Ok(Self {
-            url: url.to_string(),
+            url: way.url.to_string(),
             is_driver: far::is_this(&described),
             answers_in_s: first.answered_ns.saturating_sub(first.asked_ns) as f64 / 1e9,
             described,

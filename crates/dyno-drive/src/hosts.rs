@@ -7,7 +7,7 @@ use dyno_record::{Host, HostClock, HostReading, Observed, Role, place_of_target}
 
 use crate::far::{FarHost, FarTaken};
 use crate::job::{Aim, Job};
-use crate::measured::{Measured, MeasuredTarget};
+use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
 use crate::observe::Taken;
 
@@ -55,7 +55,7 @@ impl<'a> Machine<'a> {
 }
 
 /// What another machine did between two snapshots of its target.
-fn far_delta(host: &FarHost, begin: &Taken, end: &Taken) -> Result<HostDelta, String> {
+pub(crate) fn far_delta(host: &FarHost, begin: &Taken, end: &Taken) -> Result<HostDelta, String> {
     let taken = |taken: &Taken| -> Result<FarTaken, String> {
         let unasked = || Err(format!("{}: it was not asked", host.url));
         taken.far.clone().unwrap_or_else(unasked)
@@ -95,7 +95,7 @@ pub(crate) fn of_record(job: &Job<'_>, measured: &Measured) -> Vec<Host> {
         let Some(far) = &aim.far else { continue };
         let known = |known: &Host| known.observed.as_ref().is_some_and(|seen| seen.url == far.url);
         let place = all.iter().position(known).unwrap_or_else(|| {
-            all.push(host(far, target));
+            all.push(host_of(far, target.begin.as_ref(), target.end.as_ref()));
             all.len() - 1
         });
         named_for(&mut all[place], far, at + 1, job.is_several());
@@ -103,11 +103,12 @@ pub(crate) fn of_record(job: &Job<'_>, measured: &Measured) -> Vec<Host> {
     all
 }
 
-fn host(far: &FarHost, target: &MeasuredTarget) -> Host {
+/// A machine, and what it counted between two snapshots of its target.
+pub(crate) fn host_of(far: &FarHost, begin: Option<&Taken>, end: Option<&Taken>) -> Host {
     let kept = far.kept().clone();
     let ahead = far.ahead_s();
     let (steps, step_s_max) = kept.clock.steps();
-    let counters = match (&target.begin, &target.end) {
+    let counters = match (begin, end) {
         (Some(begin), Some(end)) => {
             far_delta(far, begin, end).map(|delta| delta.counters()).unwrap_or_default()
         }
@@ -119,8 +120,8 @@ fn host(far: &FarHost, target: &MeasuredTarget) -> Host {
         is_driver: far.is_driver,
         missing: far.described.missing.iter().cloned().collect(),
         clock: ahead.map(|(ahead_s, bound_s)| HostClock { ahead_s, bound_s, steps, step_s_max }),
-        begin: target.begin.as_ref().and_then(reading),
-        end: target.end.as_ref().and_then(reading),
+        begin: begin.and_then(reading),
+        end: end.and_then(reading),
         readings: kept.readings,
         lost: kept.lost,
     };
@@ -141,7 +142,7 @@ fn host(far: &FarHost, target: &MeasuredTarget) -> Host {
 const PLACE: &str = "place.";
 
 /// Enters that a target is on the machine, and its places.
-fn named_for(host: &mut Host, far: &FarHost, number: usize, several: bool) {
+pub(crate) fn named_for(host: &mut Host, far: &FarHost, number: usize, several: bool) {
     let name = |place: &str| match several {
         true => place_of_target(number, place),
         false => place.to_owned(),

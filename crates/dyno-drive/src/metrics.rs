@@ -232,6 +232,12 @@ pub(crate) fn device_names() -> impl Iterator<Item = &'static str> {
     DEVICE_FIGURES.into_iter().map(|(name, ..)| name)
 }
 
+/// The unit of a figure of a machine's processors or device.
+pub(crate) fn unit_of_machine(name: &str) -> Unit {
+    let device = DEVICE_FIGURES.into_iter().find(|(device, ..)| *device == name).map(|(_, unit, _)| unit);
+    device.unwrap_or(if name == "context_switches_per_s" { Unit::PerSecond } else { Unit::Percent })
+}
+
 /// The cost of this program per operation.
 pub(crate) const CLIENT: &str = "client_cpu_us_per_op";
 

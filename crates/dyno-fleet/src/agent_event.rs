@@ -5,6 +5,10 @@
 pub enum AgentEvent {
     /// It waits for leaders; so many runs are kept.
     Waits(usize),
+    /// It answers for its machine, and drives nothing.
+    Observes,
+    /// Somebody looks at its machine.
+    Observed(String),
     /// Somebody has reserved it.
     Reserved(String),
     /// Nobody has it any more.

@@ -284,7 +284,7 @@ impl Drop for NatsFleet {
 }
 
 /// This process as a leader.
-fn this_leader() -> Leader {
+pub(crate) fn this_leader() -> Leader {
     let holder = dyno_engine::Holder::this_process(dyno_engine::Work::Run);
     let id = format!("{}-{}-{:x}", holder.host, holder.pid, crate::random());
     Leader { id, words: format!("host {}, process {}, since {}", holder.host, holder.pid, holder.since) }

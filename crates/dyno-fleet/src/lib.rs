@@ -3,6 +3,7 @@
 //! An [`agent`](serve) waits on each driver host. Whoever leads gathers them ([`NatsFleet`]), and is for the drive a crew like any
 //! other: it is told of each moment ahead, on a clock that many exchanges have mapped ([`ClockMap`]), and hands in what its sessions
 //! measured. What an agent has measured stays on its disk until the leader has it; [`Collector`] fetches what a lost leader left.
+//! A machine that is only looked at has an agent that only [`observe`]s, and [`NatsAgents`] knows these.
 //!
 //! Nothing of this is on the threads of sessions: the client of NATS has threads of its own ([`Wire`]).
 
@@ -27,6 +28,7 @@ mod leader_heard;
 mod limits;
 mod member;
 mod messages;
+mod observe;
 mod opener;
 mod options;
 mod order_check;
@@ -55,6 +57,7 @@ pub use error::FleetError;
 pub use gather::NatsFleet;
 pub use limits::PROTOCOL;
 pub use messages::Known;
+pub use observe::{NatsAgents, ObserverOptions, ToMeet, observe};
 pub use opener::{Opened, Opener};
 pub use options::FleetOptions;
 pub use roll_call::Gathering;

@@ -13,7 +13,7 @@ use crate::subjects::{Subjects, is_name, plain};
 use crate::wire::Wire;
 
 /// How long agents may take to say that they are there, before they are called again.
-const CALL_FOR: Duration = Duration::from_millis(400);
+pub(crate) const CALL_FOR: Duration = Duration::from_millis(400);
 
 /// Who is there so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,19 +44,8 @@ pub(crate) fn call(
             continue;
         }
         let hello = Hello { name: plain(&hello.name), ..hello };
-        if (hello.protocol, hello.version.as_str()) != (PROTOCOL, options.version.as_str()) {
-            return Err(FleetError::Agents {
-                problem: format!(
-                    "the agent {} in group {} is of dyno {} (messages {}), and this is dyno {} (messages {PROTOCOL})",
-                    hello.name,
-                    options.group,
-                    plain(&hello.version),
-                    hello.protocol,
-                    options.version
-                ),
-                hint: "install the same version on all hosts; figures of different ones are not one run's"
-                    .to_owned(),
-            });
+        if let Some(error) = of_another_version(&hello, &options.group, &options.version) {
+            return Err(error);
         }
         match &hello.busy {
             Some(other) if other.id != leader.id => {
@@ -69,6 +58,22 @@ pub(crate) fn call(
     gathering.busy.sort();
     free.sort_by(|a, b| a.place.cmp(&b.place).then_with(|| a.name.cmp(&b.name)));
     Ok((free, gathering))
+}
+
+/// Why an agent is refused that is of another version than this one.
+pub(crate) fn of_another_version(hello: &Hello, group: &str, version: &str) -> Option<FleetError> {
+    if (hello.protocol, hello.version.as_str()) == (PROTOCOL, version) {
+        return None;
+    }
+    Some(FleetError::Agents {
+        problem: format!(
+            "the agent {} in group {group} is of dyno {} (messages {}), and this is dyno {version} (messages {PROTOCOL})",
+            hello.name,
+            plain(&hello.version),
+            hello.protocol,
+        ),
+        hint: "install the same version on all hosts; figures of different ones are not one run's".to_owned(),
+    })
 }
 
 /// That there are too few of them.

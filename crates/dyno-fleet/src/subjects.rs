@@ -24,6 +24,16 @@ impl Subjects {
         format!("{}.agent.{id}", self.0)
     }
 
+    /// Where all agents hear that only observe.
+    pub(crate) fn observers(&self) -> String {
+        format!("{}.observers", self.0)
+    }
+
+    /// Where one of these hears.
+    pub(crate) fn observer(&self, id: &str) -> String {
+        format!("{}.observer.{id}", self.0)
+    }
+
     /// Where the leader of a run hears what agents report.
     pub(crate) fn reports(&self, run_id: &str) -> String {
         format!("{}.report.{run_id}", self.0)

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_nats::client::RequestErrorKind;
 use async_nats::{Client, ConnectOptions, Message};
 use dyno_engine::Clock;
 use futures_util::StreamExt;
@@ -104,7 +105,17 @@ impl Wire {
 
     /// Asks, and waits for the answer for up to `patience`.
     pub(crate) fn ask(&self, subject: &str, bytes: Vec<u8>, patience: Duration) -> Option<Vec<u8>> {
-        self.runtime().block_on(asked(self.client.clone(), subject.to_owned(), bytes, patience))
+        self.asked(subject, bytes, patience).ok()
+    }
+
+    /// The same, and says why there is no answer.
+    pub(crate) fn asked(
+        &self,
+        subject: &str,
+        bytes: Vec<u8>,
+        patience: Duration,
+    ) -> Result<Vec<u8>, Unanswered> {
+        self.runtime().block_on(answer(self.client.clone(), subject.to_owned(), bytes, patience))
     }
 
     /// Asks many at the same time; answers come in their order.
@@ -270,9 +281,31 @@ async fn heard(client: &Client) -> Result<(), String> {
     own.next().await.map(|_| ()).ok_or_else(|| "the connection was closed".to_owned())
 }
 
-async fn asked(client: Client, subject: String, bytes: Vec<u8>, patience: Duration) -> Option<Vec<u8>> {
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// Nobody hears what is asked there, as the server says.
+    Nobody,
+    /// It did not come in time.
+    Late,
+}
+
+async fn answer(
+    client: Client,
+    subject: String,
+    bytes: Vec<u8>,
+    patience: Duration,
+) -> Result<Vec<u8>, Unanswered> {
     let answer = tokio::time::timeout(patience, client.request(subject, bytes.into())).await;
-    answer.ok()?.ok().map(|message| message.payload.to_vec())
+    match answer.map_err(|_| Unanswered::Late)? {
+        Ok(message) => Ok(message.payload.to_vec()),
+        Err(error) if error.kind() == RequestErrorKind::NoResponders => Err(Unanswered::Nobody),
+        Err(_) => Err(Unanswered::Late),
+    }
+}
+
+async fn asked(client: Client, subject: String, bytes: Vec<u8>, patience: Duration) -> Option<Vec<u8>> {
+    answer(client, subject, bytes, patience).await.ok()
 }
 
 fn options(access: &Access) -> ConnectOptions {

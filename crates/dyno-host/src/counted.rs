@@ -152,6 +152,6 @@ impl Counted {
 }
 
 /// Whether the kernel would give such a name: another machine may say anything.
-fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.len() <= 64 && !name.chars().any(|c| c.is_control() || c.is_whitespace())
 }

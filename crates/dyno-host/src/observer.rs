@@ -37,11 +37,16 @@ impl HostObserver {
         let root = Root::system();
         let places: Vec<Location> =
             paths.iter().map(|(name, path)| Location::find(&root, name, path)).collect();
+        Self::of(root, &places, usize::MAX)
+    }
+
+    /// The same with places that have been found, of so many devices and interfaces at most.
+    pub(crate) fn of(root: Root, places: &[Location], names_max: usize) -> Self {
         let auxv = std::fs::read(root.path("proc/self/auxv")).unwrap_or_default();
         let files = FILES.map(|file| (file, KeptFile::open(&root, file)));
         Self {
             files: Files { files: files.into(), buffer: Vec::with_capacity(64 << 10) },
-            counted: Counted::new(&places, parse_ticks_per_s(&auxv), usize::MAX),
+            counted: Counted::new(places, parse_ticks_per_s(&auxv), names_max),
             root,
         }
     }

@@ -6,7 +6,14 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::escape::{ADDRESS, PATH, WORD, decode, encode};
+use crate::escape::{PATH, decode, encode};
+
+mod url;
+mod wrong;
+
+pub(crate) use url::FORMS;
+pub use url::{HostScheme, HostUrl};
+pub use wrong::HostError;
 
 /// Which part a machine has in a run that a plan names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,38 +24,9 @@ pub enum HostRole {
     Database,
 }
 
-/// How a machine is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum HostScheme {
-    /// Through OpenSSH's client, with the user's own configuration.
-    Ssh,
-    /// Through Prometheus' node_exporter.
-    NodeExporter,
-    /// Through a `dyno agent` on it.
-    Agent,
-}
-
 crate::names! {
     /// The word in plans.
     HostRole { Database = "database" }
-    /// The scheme of its URL.
-    HostScheme { Ssh = "ssh", NodeExporter = "node-exporter", Agent = "agent" }
-}
-
-/// Where a machine is and how it is looked at: `ssh://dba@db1:22`, `node-exporter://db1:9100`, `agent`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(with = "String")]
-pub struct HostUrl {
-    /// How it is looked at.
-    pub scheme: HostScheme,
-    /// The user there, if it names one.
-    pub user: Option<String>,
-    /// Its name, its address (IPv6 without brackets) or the name that the user's configuration of ssh has for it; empty for an
-    /// agent.
-    pub host: String,
-    /// The port, if it names one.
-    pub port: Option<u16>,
 }
 
 /// One machine to look at: `{ role = "database", url = "ssh://db1" }`.
@@ -67,33 +45,40 @@ pub struct HostSpec {
     /// Where its redo is there; absent is what the database says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo: Option<String>,
+    /// The environment variable with the password of the URL's user, where node_exporter asks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password_env: Option<String>,
+    /// The file whose first line is that password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password_file: Option<String>,
+    /// A file with the certificate authorities that node_exporter's certificate may be of, PEM; absent is the machine's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca: Option<String>,
 }
 
-/// What is wrong with the words of a machine, and the way out; repeats nothing of a URL, in which a password may stand.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}: {hint}")]
-pub struct HostError {
-    /// What is wrong.
-    pub problem: String,
-    /// The way out.
-    pub hint: String,
-    /// Whether it is that a password stands there.
-    pub is_secret: bool,
-}
+/// The words of a machine.
+pub(crate) const WORDS: &str =
+    "allowed: role, url, target, data, redo, and of node_exporter password_env, password_file, ca";
 
-impl HostError {
-    pub(crate) fn new(problem: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { problem: problem.into(), hint: hint.into(), is_secret: false }
-    }
+/// Whether it may be the name of an environment variable.
+pub(crate) fn is_variable(name: &str) -> bool {
+    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    first && name.len() <= 255 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
-
-/// How URLs of machines are written.
-pub(crate) const FORMS: &str = "`ssh://USER@HOST:PORT`, `node-exporter://HOST:PORT` or `agent`";
 
 impl HostSpec {
     /// The database's machine at `url`, with all else left to what the database says.
     pub fn database(url: HostUrl) -> Self {
-        Self { role: HostRole::Database, url, target: None, data: None, redo: None }
+        Self {
+            role: HostRole::Database,
+            url,
+            target: None,
+            data: None,
+            redo: None,
+            password_env: None,
+            password_file: None,
+            ca: None,
+        }
     }
 
     /// Whether the database of the target at `place` (from 0) works on it.
@@ -125,14 +110,48 @@ impl HostSpec {
             "data" => self.data = path(value)?,
             "redo" => self.redo = path(value)?,
             "url" => self.url = value.parse()?,
-            _ => {
+            "password_env" if is_variable(value) => self.password_env = Some(value.to_owned()),
+            "password_env" => {
                 return Err(HostError::new(
-                    "a machine has no such word",
-                    "allowed: role, url, target, data, redo",
+                    "its password_env is not the name of an environment variable",
+                    "the variable holds the password; its name stands here",
                 ));
             }
+            "password_file" | "ca" => {
+                if value.is_empty() || value.contains(['\0', '\n', '\r']) {
+                    return Err(HostError::new(format!("its {name} is no file"), "write the path of a file"));
+                }
+                let file = if name == "ca" { &mut self.ca } else { &mut self.password_file };
+                *file = Some(value.to_owned());
+            }
+            _ => return Err(HostError::new("a machine has no such word", WORDS)),
         }
         Ok(())
+    }
+
+    /// Whether its words go together.
+    pub(crate) fn whole(self) -> Result<Self, HostError> {
+        let has_password = self.password_env.is_some() || self.password_file.is_some();
+        let wrong = |problem: &str, hint: &str| Err(HostError::new(problem, hint));
+        if self.password_env.is_some() && self.password_file.is_some() {
+            return wrong("it has password_env and password_file", "leave one of them out");
+        }
+        if has_password && !(self.url.is_exporter() && self.url.user.is_some()) {
+            return wrong(
+                "it has a password, and no user of node_exporter",
+                "write the user into the URL: node-exporter+https://USER@HOST:PORT",
+            );
+        }
+        if self.url.is_exporter() && self.url.user.is_some() && !has_password {
+            return wrong(
+                "it has a user of node_exporter, and no password",
+                "name where it is: password_env = \"VARIABLE\" or password_file = \"FILE\"",
+            );
+        }
+        if self.ca.is_some() && self.url.scheme != HostScheme::NodeExporterTls {
+            return wrong("it has a ca, and no TLS", "write node-exporter+https://HOST:PORT");
+        }
+        Ok(self)
     }
 }
 
@@ -159,7 +178,7 @@ impl FromStr for HostSpec {
                 .ok_or_else(|| HostError::new(format!("its {name} cannot be read"), "write % as %25"))?;
             spec.put(name, &decoded)?;
         }
-        Ok(spec)
+        spec.whole()
     }
 }
 
@@ -169,110 +188,19 @@ impl fmt::Display for HostSpec {
         if let Some(target) = self.target {
             write!(f, " target={target}")?;
         }
-        for (name, path) in [("data", &self.data), ("redo", &self.redo)] {
+        let words = [
+            ("data", &self.data),
+            ("redo", &self.redo),
+            ("password_env", &self.password_env),
+            ("password_file", &self.password_file),
+            ("ca", &self.ca),
+        ];
+        for (name, path) in words {
             if let Some(path) = path {
                 write!(f, " {name}={}", encode(path, &PATH))?;
             }
         }
         Ok(())
-    }
-}
-
-/// Whether it may be the name of a host or of a user: what begins with a hyphen would be an option of a program.
-fn is_name(text: &str) -> bool {
-    let may = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
-    !text.is_empty() && text.len() <= 255 && !text.starts_with('-') && text.chars().all(may)
-}
-
-impl FromStr for HostUrl {
-    type Err = HostError;
-
-    fn from_str(text: &str) -> Result<Self, HostError> {
-        let wrong =
-            |part: &str, hint: &str| HostError::new(format!("{part} of the URL cannot be read"), hint);
-        if text == HostScheme::Agent.name() {
-            return Ok(Self { scheme: HostScheme::Agent, user: None, host: String::new(), port: None });
-        }
-        let (scheme, rest) = text
-            .split_once("://")
-            .ok_or_else(|| HostError::new("it is no URL of a machine", format!("write {FORMS}")))?;
-        let scheme =
-            HostScheme::from_name(scheme).filter(|scheme| *scheme != HostScheme::Agent).ok_or_else(|| {
-                HostError::new("a machine is not looked at in such a way", format!("write {FORMS}"))
-            })?;
-        let rest = rest.strip_suffix('/').unwrap_or(rest);
-        let (user, address) = match rest.rsplit_once('@') {
-            Some((user, _)) if user.contains(':') => {
-                return Err(HostError {
-                    is_secret: true,
-                    ..HostError::new(
-                        "the URL holds a password",
-                        "take it out: ssh asks nobody here, so give it a key that an agent holds or that has no passphrase",
-                    )
-                });
-            }
-            Some((user, address)) => (Some(user), address),
-            None => (None, rest),
-        };
-        let user = match user.map(|user| decode(user).filter(|user| is_name(user))) {
-            Some(None) => return Err(wrong("the user", "write letters, digits, `.`, `_` and `-`")),
-            Some(user) if scheme == HostScheme::Ssh => user,
-            Some(_) => return Err(wrong("the user", "node_exporter knows no users: leave it out")),
-            None => None,
-        };
-        let (host, port) = match address.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((host, "")) => (host, None),
-            Some((host, rest)) => {
-                (host, Some(rest.strip_prefix(':').ok_or_else(|| wrong("the host", "write [ADDRESS]:PORT"))?))
-            }
-            None => match address.split_once(':') {
-                Some((host, port)) => (host, Some(port)),
-                None => (address, None),
-            },
-        };
-        let host = decode(host).filter(|host| is_name(host)).ok_or_else(|| {
-            wrong("the host", "write one name or address; an IPv6 address in brackets, such as [::1]:22")
-        })?;
-        let port = match port.map(|port| port.parse().ok().filter(|port| *port > 0)) {
-            Some(None) => return Err(wrong("the port", "write a whole number from 1 to 65535")),
-            Some(port) => port,
-            None => None,
-        };
-        Ok(Self { scheme, user, host, port })
-    }
-}
-
-impl fmt::Display for HostUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.scheme == HostScheme::Agent {
-            return f.write_str(self.scheme.name());
-        }
-        write!(f, "{}://", self.scheme.name())?;
-        if let Some(user) = &self.user {
-            write!(f, "{}@", encode(user, &WORD))?;
-        }
-        match self.host.contains(':') {
-            true => write!(f, "[{}]", encode(&self.host, &ADDRESS))?,
-            false => write!(f, "{}", encode(&self.host, &WORD))?,
-        }
-        match self.port {
-            Some(port) => write!(f, ":{port}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl TryFrom<String> for HostUrl {
-    type Error = HostError;
-
-    fn try_from(text: String) -> Result<Self, HostError> {
-        text.parse()
-    }
-}
-
-impl From<HostUrl> for String {
-    fn from(url: HostUrl) -> Self {
-        url.to_string()
     }
 }
 

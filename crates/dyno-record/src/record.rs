@@ -14,6 +14,7 @@ use crate::fleet::Fleet;
 use crate::host::{Host, Role, UNKNOWN};
 use crate::id::RunId;
 use crate::imported::Imported;
+use crate::imported_metric::ImportedMetric;
 use crate::kind::Kind;
 use crate::membership::PartOf;
 use crate::metric::Metric;
@@ -242,6 +243,9 @@ pub struct RunRecord {
     /// Where its figures come from, when they were not measured by this program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
+    /// What others measured meanwhile, such as a cloud's metrics of the database; shown beside, and never used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imported_metrics: Vec<ImportedMetric>,
     /// Limits of a component, where it is a record of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Box<Calibration>>,
@@ -320,6 +324,7 @@ impl RunRecord {
             tags: Vec::new(),
             one_target_of: None,
             imported: None,
+            imported_metrics: Vec::new(),
             calibration: None,
             watched: None,
             plan,

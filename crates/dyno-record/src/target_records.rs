@@ -59,6 +59,8 @@ impl RunRecord {
             tags: self.tags.clone(),
             one_target_of: Some(self.id.clone()),
             imported: self.imported.clone(),
+            // Of all targets together, as far as anybody knows.
+            imported_metrics: Vec::new(),
             calibration: None,
             watched: None,
             plan,

@@ -27,6 +27,7 @@ pub mod grid;
 mod health;
 pub mod html;
 pub mod import_table;
+mod imported_metrics;
 mod intervals;
 pub mod learned;
 mod list;
@@ -80,6 +81,7 @@ pub use export::{
 pub use figures::text_curves;
 pub use health::{health_grid, health_table};
 pub use import_table::import_table;
+pub use imported_metrics::imported_metrics_text;
 pub use intervals::{Differences, Per, interval_sections, load_grid};
 pub use list::{list_table, notes_text};
 pub use live::{Live, live_line};

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use crate::child::{self, wait_until};
 use crate::postgres::free_port;
 use crate::skip::skip;
@@ -19,6 +21,7 @@ const PROGRAM: &str = "/usr/bin/prometheus-node-exporter";
 pub struct NodeExporter {
     port: u16,
     child: Child,
+    _folder: TempDir,
 }
 
 impl NodeExporter {
@@ -27,6 +30,14 @@ impl NodeExporter {
     /// # Panics
     /// It does not start.
     pub fn start(options: &[&str]) -> Option<Self> {
+        Self::start_with(&[], options)
+    }
+
+    /// The same with these files, by name and text, in a folder of its own; one called `web.yml` says how it is reached.
+    ///
+    /// # Panics
+    /// It does not start.
+    pub fn start_with(files: &[(&str, &str)], options: &[&str]) -> Option<Self> {
         if !Path::new(PROGRAM).exists() {
             skip("the test with node_exporter", "it is not here; run scripts/testbeds.sh");
             return None;
@@ -34,10 +45,23 @@ impl NodeExporter {
         let port = free_port().expect("a free port");
         let mut command = Command::new(PROGRAM);
         command.arg(format!("--web.listen-address=127.0.0.1:{port}")).args(options);
-        let exporter = Self { port, child: child::serve(command, None).expect("node_exporter can be run") };
+        let folder = tempfile::Builder::new().prefix("dyno-node-").tempdir().expect("a temporary folder");
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).expect("the test's own folder can be written");
+            if *name == "web.yml" {
+                command.arg(format!("--web.config.file={}", folder.path().join(name).display()));
+            }
+        }
+        let child = child::serve(command, None).expect("node_exporter can be run");
+        let exporter = Self { port, child, _folder: folder };
         let ready = wait_until(WITHIN, || TcpStream::connect(("127.0.0.1", port)).is_ok());
         assert!(ready, "node_exporter does not listen");
         Some(exporter)
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// Its URL in plans.

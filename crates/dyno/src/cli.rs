@@ -30,13 +30,13 @@ use crate::engines::{NAMES, named};
 pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
 pub(crate) use calibrate::Calibrate;
 pub(crate) use capacity::Capacity;
-pub(crate) use fleet::Hosts;
 #[cfg(feature = "fleet")]
-pub(crate) use fleet::{Agent, Collect, Meeting};
+pub(crate) use fleet::{Agent, Collect, GROUP, Meeting, NATS};
+pub(crate) use fleet::{Hosts, Met};
 pub(crate) use health::Health;
 pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
-pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
+pub(crate) use results::{Compare, Export, Import, ImportMetrics, ImportSlob, List, ReportArgs, Show, Trend};
 #[cfg(feature = "serve")]
 pub(crate) use serve::Serve;
 pub(crate) use shared::Marks;
@@ -225,15 +225,16 @@ pub(crate) enum Command {
     #[command(
         after_long_help = "Nothing is created, written or locked; no tables of Dyno's are needed. What this user may not read is said. Ctrl-C ends it \
             and keeps what was seen.\n\nExamples:\n  dyno watch postgres://dyno@db1/shop\n  dyno watch postgres://dyno@db1/shop --for 8h --interval 5s\n  \
-            dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  dyno show last; dyno report last -o present.html\n  dyno capacity sweep:last last"
+            dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  dyno watch postgres://dyno@db1/shop --set observe.hosts=ssh://db1\n  dyno show last; dyno report last -o present.html\n  dyno capacity sweep:last last"
     )]
     Watch(Watch),
-    /// Wait on this host for whoever leads runs from several driver hosts, and do its part of the sessions.
+    /// Wait on this host for whoever leads runs from several driver hosts, and do its part of the sessions; or only tell what the host does.
     #[cfg(feature = "fleet")]
     #[command(
         after_long_help = "One on each driver host; leaders find it at the NATS server under the name of its group (`dyno run --hosts 3`). A password of the database is \
             never sent: target.password_env or target.password_file name where it is on this host. Ctrl-C ends it; what it measured and nobody has yet \
-            stays on its disk (`dyno collect`).\n\nExamples:\n  dyno agent --nats nats://meet:4222 --group oltp\n  dyno agent --nats tls://meet:4222 --nats-auth nats.toml --name client-2"
+            stays on its disk (`dyno collect`).\n\nWith --observe-only it drives nothing: on a database's machine it tells what that machine does, to \
+            runs with observe.hosts=agent or agent://NAME.\n\nExamples:\n  dyno agent --nats nats://meet:4222 --group oltp\n  dyno agent --nats tls://meet:4222 --nats-auth nats.toml --name client-2\n  dyno agent --observe-only --nats nats://meet:4222 --name db1"
     )]
     Agent(Agent),
     /// Fetch what agents keep of runs whose leader was lost, and store it as records of failed runs.
@@ -335,6 +336,20 @@ pub(crate) enum Command {
             dyno import-statements --awr awrrpt_1_100_101.html --sql-text --into shop\n  dyno workload check shop"
     )]
     ImportStatements(ImportStatements),
+    /// What a cloud measured of its database while a run went on, from CSV: shown beside the run, and used for nothing.
+    #[command(
+        after_long_help = "For databases whose host nobody can look at, such as RDS and Aurora. One row for each value, or one column for each metric:\n\n  \
+            time,metric,statistic,value,unit,instance,period\n  2026-11-25T08:00:00Z,CPUUtilization,Average,41.7,Percent,db1,60\n\n  \
+            Timestamp,CPUUtilization,ReadIOPS\n  2026/11/25 08:00:00,41.7,1250\n\n\
+            Of columns only time and value (or Average, Maximum, Minimum, Sum, SampleCount, p99 …) have to be there. Lines above with Label, \
+            Statistic, Unit and Period, as consoles export them, are understood; an empty value is left out. A time is the begin of its period. One that names no \
+            time zone needs --time-zone. Figures are of periods wholly in the run's window; other rows are counted and left out. Imported again, a metric \
+            replaces itself.\n\nFrom AWS's command line:\n  aws cloudwatch get-metric-statistics --namespace AWS/RDS --metric-name ReadIOPS --dimensions Name=DBInstanceIdentifier,Value=db1 \\\n    \
+            --statistics Average Maximum --period 60 --start-time 2026-11-25T08:00:00Z --end-time 2026-11-25T09:00:00Z |\n    \
+            jq -r '.Label as $m | [\"time\",\"metric\",\"Average\",\"Maximum\",\"unit\"], (.Datapoints[] | [.Timestamp,$m,.Average,.Maximum,.Unit]) | @csv' > reads.csv\n\n\
+            Examples:\n  dyno import-metrics last reads.csv cpu.csv\n  dyno import-metrics sweep:last rds.csv --time-zone Europe/Berlin --period 60s\n  dyno import-metrics last --remove"
+    )]
+    ImportMetrics(ImportMetrics),
     /// Runs as one page with charts, as a picture, or as a table for other programs.
     #[command(
         after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; a sweep's name, tag:NAME and variant:NAME stand for all their runs.\n\
@@ -412,6 +427,8 @@ pub(crate) struct Check {
     /// Print what an administrator runs so that the user of the URL can do its work, and connect to nothing.
     #[arg(long, conflicts_with = "deep")]
     pub(crate) grants: bool,
+    #[command(flatten)]
+    pub(crate) met: Met,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource};
 use dyno_record::Repository;
 
 use crate::beside::Beside;
-use crate::cli::{Common, DEFAULT_PLAN, Hosts, Marks};
+use crate::cli::{Common, DEFAULT_PLAN, Hosts, Marks, Met};
 use crate::engines::ENGINES;
 use crate::events::Logged;
 use crate::fleet;
@@ -49,7 +49,17 @@ pub(crate) fn led<T>(
     talk: &Talk,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
-    led_by(&Terminal::new(talk, Beside::start(common, talk)?), common, marks, None, work)
+    led_by(&Terminal::new(talk, Beside::start(common, talk)?), common, (marks, None), None, work)
+}
+
+/// The same of a command with options for where agents are met that look at machines.
+pub(crate) fn led_looking<T>(
+    common: &Common,
+    (marks, met): (&Marks, &Met),
+    talk: &Talk,
+    work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
+) -> anyhow::Result<T> {
+    led_by(&Terminal::new(talk, Beside::start(common, talk)?), common, (marks, Some(met)), None, work)
 }
 
 /// The same of a `command` that has a full screen, where there is a terminal for it; its sessions may be done on other `hosts`.
@@ -61,13 +71,15 @@ pub(crate) fn led_on_screen<T>(
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
     let fleet = hosts.map(|hosts| fleet::gathered(hosts, command, talk)).transpose()?.flatten();
-    led_by(&Terminal::on_screen(talk, Beside::start(common, talk)?, command), common, marks, fleet, work)
+    let met = hosts.map(|hosts| &hosts.met);
+    let terminal = Terminal::on_screen(talk, Beside::start(common, talk)?, command);
+    led_by(&terminal, common, (marks, met), fleet, work)
 }
 
 fn led_by<T>(
     terminal: &Terminal<'_>,
     common: &Common,
-    marks: &Marks,
+    (marks, met): (&Marks, Option<&Met>),
     fleet: Option<Arc<dyn Muster>>,
     work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
 ) -> anyhow::Result<T> {
@@ -81,6 +93,7 @@ fn led_by<T>(
         cancel: terminal.cancel.clone(),
         steer: terminal.steer.clone(),
         fleet,
+        agents: fleet::agents(met),
         listener: terminal,
     };
     let Some(log) = terminal.events() else { return terminal.outcome(work(&lead)) };

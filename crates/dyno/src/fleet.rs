@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dyno_campaign::Error;
+use dyno_campaign::{Agents, Error};
 use dyno_drive::Muster;
 use dyno_engine::Cancel;
-use dyno_fleet::{Access, FleetError, FleetOptions, Gathering, NatsFleet, Weights};
+use dyno_fleet::{Access, FleetError, FleetOptions, Gathering, NatsAgents, NatsFleet, Weights};
+use dyno_plan::Plan;
 use serde::Deserialize;
 
-use crate::cli::{Hosts, Meeting};
+use crate::cli::{Hosts, Meeting, Met};
+use crate::engines::ENGINES;
 use crate::exit::usage;
 use crate::signals;
 use crate::talk::Talk;
@@ -18,8 +20,8 @@ use crate::talk::Talk;
 pub(crate) fn gathered(hosts: &Hosts, command: &str, talk: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
     let Some(count) = hosts.hosts else { return Ok(None) };
     let options = FleetOptions {
-        access: access(&hosts.meeting)?,
-        group: hosts.host_group.clone(),
+        access: access(&hosts.met.meeting)?,
+        group: hosts.met.host_group.clone(),
         hosts: count,
         weights: weights(hosts.weights.as_deref())?,
         silence: hosts.heartbeat.0,
@@ -41,6 +43,45 @@ pub(crate) fn gathered(hosts: &Hosts, command: &str, talk: &Talk) -> anyhow::Res
     drop(waiting);
     talk.say(&format!("{count} driver hosts: {}", fleet.names().join(", ")));
     Ok(Some(Arc::new(fleet)))
+}
+
+/// Refuses other driver hosts for a database that no other host reaches, before any is reserved.
+pub(crate) fn refuse_unfit(hosts: &Hosts, plan: &Plan) -> Result<(), Error> {
+    if hosts.hosts.is_none() {
+        return Ok(());
+    }
+    let engines: Vec<_> = plan.target.all().iter().filter_map(|url| ENGINES.specs.of(url)).collect();
+    match engines.iter().find(|engine| !engine.is_server()) {
+        None => Ok(()),
+        Some(engine) => Err(Error::usage(
+            format!(
+                "--hosts: {} works inside this program, so no other host reaches its data, and nobody counts what others do",
+                engine.product
+            ),
+            "leave --hosts out, and this host drives alone; or name a database with a server",
+        )),
+    }
+}
+
+/// Whoever knows agents on machines that are looked at. Where they are met is found out once one is asked for; by the environment,
+/// where a command has no options for it.
+pub(crate) fn agents(met: Option<&Met>) -> Option<Arc<dyn Agents>> {
+    let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let met = met.cloned().unwrap_or_else(|| Met {
+        meeting: Meeting {
+            nats: of_environment("DYNO_NATS").unwrap_or_else(|| crate::cli::NATS.to_owned()),
+            nats_auth: of_environment("DYNO_NATS_AUTH").map(PathBuf::from),
+        },
+        host_group: of_environment("DYNO_GROUP").unwrap_or_else(|| crate::cli::GROUP.to_owned()),
+    });
+    let Met { meeting, host_group } = met;
+    let to_meet = move || {
+        access(&meeting).map_err(|error| {
+            let hint = error.downcast_ref::<Error>().map_or("", Error::hint).to_owned();
+            (error.to_string(), hint)
+        })
+    };
+    Some(Arc::new(NatsAgents::new(Box::new(to_meet), host_group, env!("CARGO_PKG_VERSION").to_owned())))
 }
 
 /// An error between hosts as the program tells errors.

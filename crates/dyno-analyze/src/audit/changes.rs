@@ -101,6 +101,10 @@ pub(super) fn data(facts: &Facts<'_>) -> Verdict {
         return skip("the record does not say which data it worked on");
     };
     let Some(note) = &target.data_note else {
+        // What a leader that was lost had seen of its data, nobody knows.
+        if let (Some(_), Err(skipped)) = (&facts.record.fleet, facts.window()) {
+            return Err(skipped);
+        }
         return found(
             CheckStatus::Pass,
             "as loaded",

@@ -149,11 +149,15 @@ impl<'a> Facts<'a> {
 
     /// The window, if it has a length that rates can be divided by.
     pub(super) fn window(&self) -> Result<&'a Window, Skip> {
-        let window = self
-            .record
-            .window
-            .as_ref()
-            .ok_or_else(|| Skip("the run ended before its window began".into()))?;
+        let unread = || {
+            let has_ops = self.record.ops.get(dyno_record::ALL).is_some_and(|all| all.count > 0);
+            // Sessions that lost their leader go on by themselves for a while, and what they did is collected.
+            Skip(match self.record.fleet.is_some() && has_ops {
+                true => "nobody read the edges of its window: its leader was lost".into(),
+                false => "the run ended before its window began".into(),
+            })
+        };
+        let window = self.record.window.as_ref().ok_or_else(unread)?;
         if window.seconds.is_finite() && window.seconds > 0.0 {
             Ok(window)
         } else {

@@ -28,6 +28,12 @@ pub(super) fn hosts(facts: &Facts<'_>) -> Verdict {
             format!("{short}: what these did is in the database's counters and in no figure of the run");
         return found(CheckStatus::Fail, expected, observed, detail);
     }
+    if fleet.hosts.iter().any(|host| host.lost.is_none() && host.clock.exchanges == 0) {
+        let detail = format!(
+            "{of} driver hosts, whose clocks nobody knows any more: their leader was lost, and whether they began and ended together is not told"
+        );
+        return found(CheckStatus::Warn, expected.clone(), expected, detail);
+    }
     let bound_us = fleet.bound_us();
     let words = format!("{of} driver hosts, whose clocks are known to {}", time_us(bound_us));
     let latest = fleet.hosts.iter().max_by(|a, b| a.late_us.total_cmp(&b.late_us));

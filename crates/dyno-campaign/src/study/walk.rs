@@ -76,6 +76,7 @@ impl PartLead<'_> {
             cancel: self.cancel.clone(),
             steer: Steer::default(),
             fleet: self.of.fleet.clone(),
+            agents: self.of.agents.clone(),
             listener: &self.quiet,
         }
     }

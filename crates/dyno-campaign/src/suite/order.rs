@@ -45,6 +45,11 @@ pub struct Order {
 }
 
 impl Order {
+    /// What all tests have in common.
+    pub fn base(&self) -> &Plan {
+        &self.base
+    }
+
     /// The tests that are chosen, on the targets of `plan`.
     ///
     /// # Errors

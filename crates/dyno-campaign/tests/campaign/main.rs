@@ -42,6 +42,7 @@ impl Ear {
             cancel: self.cancel.clone(),
             steer: self.steer.clone(),
             fleet: None,
+            agents: None,
             listener: self,
         }
     }

@@ -1,6 +1,7 @@
 //! What was learned so far: rates of intervals, stretches without a gap, the series.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dyno_host::HostDelta;
 use dyno_record::{
@@ -12,6 +13,8 @@ use super::spread::Gauge;
 use super::{Moment, Present};
 use crate::complete::Cumulative;
 use crate::cover::Cover;
+use crate::far::FarHost;
+use crate::hosts::far_delta;
 use crate::metrics::{self, Metrics, between};
 use crate::observe::Taken;
 use crate::samples::Samples;
@@ -25,6 +28,7 @@ const WAITS_MAX: usize = 4;
 /// All that is known.
 pub(super) struct Known {
     same_host: bool,
+    far: Option<Arc<FarHost>>,
     interval_ns: u64,
     pub(super) first: Taken,
     /// The begin of the stretch without a gap that is under way, and the last reading; nothing while the server is away.
@@ -56,6 +60,7 @@ impl Known {
         vigil.begin(&taken);
         Self {
             same_host: present.identity.same_host,
+            far: present.far.clone(),
             interval_ns: (present.interval_s * 1e9) as u64,
             stretch: Some((taken.clone(), taken.clone())),
             last: taken.clone(),
@@ -139,10 +144,13 @@ impl Known {
     fn figures(&self, counters: &Counters, begin: &Taken, end: &Taken) -> Metrics {
         let seconds = end.at_ns().saturating_sub(begin.at_ns()) as f64 / 1e9;
         let mut figures = metrics::of_database(counters, &Cover::all(seconds));
-        if self.same_host {
-            let delta = HostDelta::between(&begin.host, &end.host, seconds);
-            metrics::of_processors(&mut figures, Ok(&delta));
-            metrics::of_device(&mut figures, Ok(&delta));
+        let delta = match &self.far {
+            Some(far) => far_delta(far, begin, end).ok(),
+            None => self.same_host.then(|| HostDelta::between(&begin.host, &end.host, seconds)),
+        };
+        if let Some(delta) = &delta {
+            metrics::of_processors(&mut figures, Ok(delta));
+            metrics::of_device(&mut figures, Ok(delta));
         }
         if self.latest.count > 0 {
             let value = self.latest.active as f64 / self.latest.count as f64;

@@ -1,7 +1,8 @@
 //! The thread that asks the server: counters when it is told to, samples of sessions in between.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, atomic::AtomicU64, atomic::Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dyno_engine::{Clock, Counting, Observer, Onlooker, Sampler, TargetError};
@@ -9,6 +10,7 @@ use dyno_host::HostObserver;
 use dyno_record::now_rfc3339;
 
 use super::Present;
+use crate::far::FarThread;
 use crate::observe::{OWN_COMMITS, Taken, panicked};
 use crate::panics::caught;
 use crate::samples::Samples;
@@ -29,8 +31,19 @@ pub(super) struct Looker {
     looks: Arc<AtomicU64>,
 }
 
+/// The machine of the database, where it is another one: asked by whoever looks at present.
+pub(super) type Elsewhere = Arc<Mutex<FarThread>>;
+
+/// How long it may take for the first reading of a connection, and what part of an interval for others.
+const FAR_FIRST: Duration = Duration::from_secs(5);
+const FAR_SHARE: f64 = 0.25;
+
 impl Looker {
-    pub(super) fn start(onlooker: Onlooker, present: &Present) -> std::io::Result<Self> {
+    pub(super) fn start(
+        onlooker: Onlooker,
+        far: Option<&Elsewhere>,
+        present: &Present,
+    ) -> std::io::Result<Self> {
         let Onlooker { observer, sampler } = onlooker;
         let (sampler, no_samples) = match sampler {
             _ if present.samples_per_s <= 0.0 => {
@@ -50,6 +63,8 @@ impl Looker {
         let mut eye = Eye {
             observer,
             sampler,
+            far: far.map(|far| (Arc::clone(far), FAR_FIRST)),
+            far_patience: Duration::from_secs_f64(present.interval_s * FAR_SHARE),
             clock: Arc::clone(&present.clock),
             gap_ns: (1e9 / present.samples_per_s.max(1e-3)) as u64,
             commits: Arc::clone(&commits),
@@ -96,6 +111,9 @@ fn in_words(error: &TargetError) -> String {
 struct Eye {
     observer: Box<dyn Observer>,
     sampler: Option<Box<dyn Sampler>>,
+    /// The machine elsewhere, and how long its next answer may take.
+    far: Option<(Elsewhere, Duration)>,
+    far_patience: Duration,
     clock: Arc<dyn Clock>,
     gap_ns: u64,
     commits: Arc<AtomicU64>,
@@ -159,13 +177,32 @@ impl Eye {
     fn read(&mut self, host: &mut HostObserver) -> Result<Taken, TargetError> {
         let (clock, mut began_ns, mut then) = (&self.clock, self.clock.now_ns(), None);
         let of_sampler = self.sampler.as_ref().map_or(0, |sampler| sampler.own_commits());
+        let (far, mut is_far_asked) = (&self.far, false);
+        let ask_far = || far.iter().for_each(|(far, patience)| locked(far).ask(*patience));
         let mut database = self.observer.read(&mut |counting| match counting {
             Counting::Asked => began_ns = clock.now_ns(),
-            Counting::Answered => then = Some((clock.now_ns(), now_rfc3339(), host.snapshot())),
+            Counting::Answered => {
+                // At the same moment; it has until all else is read to answer, and then some.
+                ask_far();
+                is_far_asked = true;
+                then = Some((clock.now_ns(), now_rfc3339(), host.snapshot()));
+            }
         })?;
+        if !is_far_asked {
+            ask_far();
+        }
         let own = self.observer.own_commits() + of_sampler;
         database.native.insert(OWN_COMMITS.to_owned(), own as f64);
         let (ended_ns, at, host) = then.unwrap_or_else(|| (clock.now_ns(), now_rfc3339(), host.snapshot()));
-        Ok(Taken { database, host, far: None, began_ns, ended_ns, at, overhead: 0 })
+        let far = self.far.as_ref().map(|(far, _)| locked(far).answer());
+        if let Some((_, patience)) = &mut self.far {
+            *patience = self.far_patience;
+        }
+        Ok(Taken { database, host, far, began_ns, ended_ns, at, overhead: 0 })
     }
+}
+
+fn locked(far: &Elsewhere) -> MutexGuard<'_, FarThread> {
+    // What it knows stays true whoever panicked.
+    far.lock().unwrap_or_else(PoisonError::into_inner)
 }

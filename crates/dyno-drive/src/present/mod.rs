@@ -17,7 +17,7 @@ mod record;
 mod spread;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dyno_engine::patience::Asked;
@@ -25,9 +25,10 @@ use dyno_engine::{Cancel, Clock, Target, TargetError, TargetErrorKind};
 use dyno_record::{Chunk, Identity, RunRecord, SeriesPoint, StartedRun};
 
 use crate::complete::Cumulative;
+use crate::far::{FarHost, FarThread};
 use crate::thread::NO_THREAD;
 use known::Known;
-use looker::{Looked, Looker};
+use looker::{Elsewhere, Looked, Looker};
 
 /// How often the coordinator looks up while it waits.
 const BEAT: Duration = Duration::from_millis(50);
@@ -49,6 +50,8 @@ pub struct Present {
     pub identity: Identity,
     /// Named places on this host whose devices matter: `data`, `redo`.
     pub host_paths: Vec<(String, PathBuf)>,
+    /// The database's machine, where it is looked at and is not this one.
+    pub far: Option<Arc<FarHost>>,
     /// Spacing of the series, s.
     pub interval_s: f64,
     /// How long it is looked at, s.
@@ -107,7 +110,10 @@ pub struct Moment {
 pub fn watch(present: &Present, hear: &mut dyn FnMut(Seen)) -> Result<RunRecord, TargetError> {
     let opening = open(present)?;
     let opened = opening.wait(OPEN_MAX, &present.cancel).unwrap_or_else(|| Err(no_answer(present)))?;
-    let looker = Looker::start(opened, present).map_err(no_thread)?;
+    // It outlives a connection to the database that is lost and opened again.
+    let far = present.far.as_ref().map(FarThread::start).transpose().map_err(no_thread)?;
+    let far = far.map(|far| Arc::new(Mutex::new(far)));
+    let looker = Looker::start(opened, far.as_ref(), present).map_err(no_thread)?;
     looker.ask();
     let first = wait(present, &looker, &mut |_| ()).map_err(TargetError::database)?;
     let mut known = Known::begin(present, &looker, first);
@@ -122,7 +128,9 @@ pub fn watch(present: &Present, hear: &mut dyn FnMut(Seen)) -> Result<RunRecord,
         }
         state = match state {
             State::Looking(looker) => look(present, &mut known, looker, next, hear),
-            State::Away(opening, since_ns) => reopen(present, &mut known, opening, since_ns, hear),
+            State::Away(opening, since_ns) => {
+                reopen((present, far.as_ref()), &mut known, opening, since_ns, hear)
+            }
         };
         // A server that hung for a while has cost ticks: their intervals are in what was told, or in a gap.
         next = known.intervals_over(present.clock.now_ns()).max(next + 1);
@@ -190,7 +198,7 @@ fn look(
 
 /// Whether it is there again.
 fn reopen(
-    present: &Present,
+    (present, far): (&Present, Option<&Elsewhere>),
     known: &mut Known,
     opening: Option<Asked<Result<dyno_engine::Onlooker, TargetError>>>,
     since_ns: u64,
@@ -206,7 +214,7 @@ fn reopen(
     };
     let Some(asked) = opening else { return again(None) };
     let Some(answer) = asked.wait(BEAT, &present.cancel) else { return again(Some(asked)) };
-    let started = answer.ok().and_then(|opened| Looker::start(opened, present).ok());
+    let started = answer.ok().and_then(|opened| Looker::start(opened, far, present).ok());
     let Some(looker) = started else { return again(None) };
     looker.ask();
     match wait(present, &looker, &mut |_| ()) {

@@ -11,6 +11,8 @@ use dyno_record::{
 use super::Present;
 use super::known::Known;
 use crate::cover::Cover;
+use crate::far::FarHost;
+use crate::hosts;
 use crate::metrics::{self, Metrics};
 
 /// The record before anything is seen.
@@ -35,14 +37,30 @@ pub(super) fn draft(present: &Present) -> RunRecord {
     }
 }
 
-/// The database's machine, where it is this one.
+/// The database's machine, where it is this one, or another one that is looked at.
 fn host(present: &Present) -> Option<Host> {
+    if let Some(far) = &present.far {
+        return Some(far_host(far, None));
+    }
     let paths: Vec<_> =
         present.host_paths.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect();
     present
         .identity
         .same_host
         .then(|| Host { roles: BTreeSet::from([Role::Database]), ..dyno_host::facts(&paths) })
+}
+
+/// The other one; with counters where it was read at both ends and nothing is unknown in between.
+fn far_host(far: &FarHost, known: Option<&Known>) -> Host {
+    let mut host = match known {
+        Some(known) => hosts::host_of(far, Some(&known.first), Some(&known.last)),
+        None => hosts::host_of(far, None, None),
+    };
+    if known.is_some_and(|known| known.gaps_all > 0) {
+        host.counters.clear();
+    }
+    hosts::named_for(&mut host, far, 1, false);
+    host
 }
 
 /// The record of all that is `known`; it was `stopped` before its end or not.
@@ -60,7 +78,7 @@ pub(super) fn record(present: &Present, mut known: Known, stopped: bool) -> RunR
     if known_s > 0.0 {
         figures = metrics::of_database(&counters, &Cover::all(known_s));
         metrics::of_waits(&mut figures, &waits);
-        of_host(&mut figures, present, &known, &spreads);
+        of_host(&mut figures, present, &known, known_s, &spreads);
         // Ratios are of all that was counted, and no mean of means.
         for (name, spread) in &mut spreads {
             if let Some(mean) = figures.get(name).and_then(dyno_record::Metric::value) {
@@ -69,7 +87,9 @@ pub(super) fn record(present: &Present, mut known: Known, stopped: bool) -> RunR
         }
     }
     let us = |taken: &crate::observe::Taken| (taken.ended_ns - taken.began_ns) as f64 / 1e3;
-    if let Some(host) = draft.hosts.first_mut()
+    if let Some(far) = &present.far {
+        draft.hosts = vec![far_host(far, Some(&known))];
+    } else if let Some(host) = draft.hosts.first_mut()
         && known.gaps_all == 0
     {
         host.counters = HostDelta::between(&known.first.host, &known.last.host, seconds).counters();
@@ -105,32 +125,39 @@ pub(super) fn record(present: &Present, mut known: Known, stopped: bool) -> RunR
     }
 }
 
+/// What part of all that is known has to be known of the machine, too, for a mean of it to stand for the whole.
+const KNOWN_SHARE: f64 = 0.9;
+
 /// Figures of the machine: means of what its intervals told, so that a gap is no part of them.
 fn of_host(
     figures: &mut Metrics,
     present: &Present,
     known: &Known,
+    known_s: f64,
     spreads: &BTreeMap<String, dyno_record::Spread>,
 ) {
     let seconds = known.last.at_ns().saturating_sub(known.first.at_ns()) as f64 / 1e9;
-    let delta = match present.identity.same_host {
-        true => HostDelta::between(&known.first.host, &known.last.host, seconds),
-        false => HostDelta::default(),
+    let delta = match &present.far {
+        Some(far) => hosts::far_delta(far, &known.first, &known.last),
+        None if present.identity.same_host => {
+            Ok(HostDelta::between(&known.first.host, &known.last.host, seconds))
+        }
+        None => Err("the database runs on another host".to_owned()),
     };
-    metrics::of_processors(figures, Ok(&delta));
-    metrics::of_device(figures, if present.identity.same_host { Ok(&delta) } else { Err("") });
-    for name in metrics::cpu_names().chain(metrics::device_names()).filter(|name| *name != metrics::CLIENT) {
-        if !present.identity.same_host {
-            let why = match present.begun.plan.observe.hosts.is_empty() {
-                true => "the database runs on another host",
-                false => "the database runs on another host, where a watch does not look (observe.hosts)",
-            };
-            metrics::absent(figures, name, why);
-        } else if known.gaps_all > 0
-            && let (Some(dyno_record::Metric::Value { value, .. }), Some(spread)) =
-                (figures.get_mut(name), spreads.get(name))
-        {
-            *value = spread.mean;
+    let told = delta.as_ref().map_err(String::as_str);
+    metrics::of_processors(figures, told);
+    metrics::of_device(figures, told);
+    let of_host = metrics::cpu_names().chain(metrics::device_names());
+    for name in of_host.filter(|name| *name != metrics::CLIENT) {
+        let Some(spread) = spreads.get(name) else { continue };
+        let is_whole = known.gaps_all == 0 && delta.is_ok();
+        if let Some(dyno_record::Metric::Value { value, .. }) = figures.get_mut(name) {
+            if !is_whole {
+                *value = spread.mean;
+            }
+        } else if delta.is_err() && spread.seconds >= KNOWN_SHARE * known_s {
+            // Its very first or last answer was not there in time; all others were.
+            metrics::put(figures, name, spread.mean, metrics::unit_of_machine(name));
         }
     }
 }

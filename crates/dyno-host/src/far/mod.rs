@@ -4,22 +4,28 @@
 //! | --- | --- |
 //! | `ssh` | through OpenSSH's client: one connection, and on the far side a loop of a shell that prints the kernel's files |
 //! | `exporter` | through Prometheus' node_exporter: its counters by their names |
+//! | `own`, `bounded` | through an agent: what it answers for its own machine, and how much of an answer is believed |
 //! | `clock` | how far its clock is from ours, and at which of our moments it was read |
 //! | `reading` | a snapshot and the moments around it, which may travel as bytes |
 
+mod bounded;
 mod clock;
 mod exporter;
+mod own;
 mod reading;
 mod ssh;
 mod wrong;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_plan::{HostScheme, HostUrl};
 use dyno_record::Host;
+use serde::{Deserialize, Serialize};
 
 pub use clock::{ClockTrack, Moment};
+pub use own::Own;
 pub use reading::{FarTime, Reading};
 pub use wrong::{SourceError, SourceErrorKind};
 
@@ -30,7 +36,7 @@ pub type Now = Arc<dyn Fn() -> u64 + Send + Sync>;
 pub type Place = (String, String);
 
 /// What a machine is.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Described {
     /// Its facts; parts in the run and counters are left empty.
     pub host: Host,
@@ -61,18 +67,50 @@ pub trait Source: Send {
     fn read(&mut self, patience: Duration) -> Result<Reading, SourceError>;
 }
 
-/// Opens the machine at `url`, without waiting for it.
+/// Whoever knows agents on other machines.
+pub trait Agents: Send + Sync {
+    /// The machine of the agent at `url`, without waiting for it.
+    ///
+    /// # Errors
+    /// Nothing can be known of agents.
+    fn open(&self, url: &HostUrl, now: &Now) -> Result<Box<dyn Source>, SourceError>;
+}
+
+/// A machine to look at, and what is wanted for it.
+#[derive(Clone)]
+pub struct Way {
+    /// Where it is.
+    pub url: HostUrl,
+    /// The password of the URL's user, where node_exporter asks for one.
+    pub password: Option<String>,
+    /// A file with the authorities that its certificate may be of.
+    pub ca: Option<PathBuf>,
+    /// Whoever knows agents.
+    pub agents: Option<Arc<dyn Agents>>,
+}
+
+impl std::fmt::Debug for Way {
+    /// Without its password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Way").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+/// Opens the machine at the end of `way`, without waiting for it.
 ///
 /// # Errors
 /// It is looked at in a way that this program does not have, or the program for it is not here.
-pub fn open(url: &HostUrl, now: &Now) -> Result<Box<dyn Source>, SourceError> {
-    Ok(match url.scheme {
-        HostScheme::Ssh => Box::new(ssh::Ssh::open(url, now)?),
-        HostScheme::NodeExporter => Box::new(exporter::Exporter::new(url, now)),
-        HostScheme::Agent => {
+pub fn open(way: &Way, now: &Now) -> Result<Box<dyn Source>, SourceError> {
+    Ok(match (way.url.scheme, &way.agents) {
+        (HostScheme::Ssh, _) => Box::new(ssh::Ssh::open(&way.url, now)?),
+        (HostScheme::NodeExporter | HostScheme::NodeExporterTls, _) => {
+            Box::new(exporter::Exporter::new(way, now)?)
+        }
+        (HostScheme::Agent, Some(agents)) => agents.open(&way.url, now)?,
+        (HostScheme::Agent, None) => {
             return Err(SourceError::new(
                 SourceErrorKind::Unsupported,
-                "a machine cannot be looked at through an agent yet",
+                "this program was built without agents (feature `fleet`)",
             )
             .hint("write ssh://HOST, which needs nothing installed there, or node-exporter://HOST:9100"));
         }

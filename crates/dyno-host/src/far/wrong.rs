@@ -32,11 +32,14 @@ pub struct SourceError {
 }
 
 impl SourceError {
-    pub(crate) fn new(kind: SourceErrorKind, message: impl Into<String>) -> Self {
+    /// This happened, and there is no way out to tell.
+    pub fn new(kind: SourceErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: String::new() }
     }
 
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+    /// The same with a way out.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: hint.into(), ..self }
     }
 

@@ -15,7 +15,12 @@ fn urls_name_a_way_and_a_machine() {
     assert_eq!(url("ssh://db_1/").unwrap().host, "db_1");
     let address = url("node-exporter://[fe80::1%25eth0]:9100").unwrap();
     assert_eq!((address.host.as_str(), address.port), ("fe80::1%eth0", Some(9_100)));
-    assert_eq!(url("agent").unwrap().scheme, HostScheme::Agent);
+    let only = url("agent").unwrap();
+    assert_eq!((only.scheme, only.host.as_str()), (HostScheme::Agent, ""));
+    assert_eq!(url("agent://db-1.site").unwrap(), HostUrl::of_agent("db-1.site").unwrap());
+    assert_eq!(HostUrl::of_agent("db 1"), None);
+    let tls = url("node-exporter+https://prom@db1:9100").unwrap();
+    assert_eq!((tls.scheme, tls.user.as_deref()), (HostScheme::NodeExporterTls, Some("prom")));
 }
 
 #[test]
@@ -32,8 +37,11 @@ fn what_is_no_machine_is_refused_and_not_repeated() {
         "ssh://a b",
         "ssh://::1",
         "ssh://[::1]22",
-        "agent://x",
-        "node-exporter://me@db1",
+        "agent://",
+        "agent:db1",
+        "agent://me@db1",
+        "agent://db1:4222",
+        "agent://db1/x",
     ] {
         let error = url(wrong).unwrap_err();
         assert!(!error.to_string().contains("db1") && !error.hint.is_empty(), "{wrong}: {error}");
@@ -55,9 +63,24 @@ fn a_machine_is_read_from_words() {
         "ssh://a target=0",
         "ssh://a data=x",
         "ssh://a x=y",
+        "ssh://me@a password_env=P",
+        "node-exporter://me@db1",
+        "node-exporter://db1 password_env=P",
+        "node-exporter://me@db1 password_env=P password_file=/f",
+        "node-exporter://me@db1 password_env=two%20words",
+        "node-exporter://db1 ca=/ca.pem",
     ] {
         assert!(wrong.parse::<HostSpec>().is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn a_node_exporter_has_a_user_a_password_elsewhere_and_an_authority() {
+    let text = "database node-exporter+https://prom@db1 password_file=/run/a%20secret ca=ca.pem";
+    let spec: HostSpec = text.parse().unwrap();
+    assert_eq!((spec.password_file.as_deref(), spec.ca.as_deref()), (Some("/run/a secret"), Some("ca.pem")));
+    assert_eq!(spec.to_string(), text);
+    assert!("node-exporter://prom@db1 password_env=PROM".parse::<HostSpec>().is_ok());
 }
 
 proptest! {

@@ -31,8 +31,9 @@ pub(super) const SECTION: Section = Section {
         Key::new("observe.hosts", Kind::Hosts(at!(observe.hosts)))
             .without("this one alone")
             .doc("Machines of the databases that are looked at beside this one: their processors, memory, devices and network.")
-            .more("`ssh` needs nothing there but a login without a password; `node-exporter` reads Prometheus' node_exporter. \
-                   `target` is the number of a target in `target.urls`, `data` and `redo` are places there, where the database \
+            .more("`ssh` needs nothing there but a login without a password; `node-exporter` reads Prometheus' node_exporter, \
+                   `node-exporter+https` by TLS (`ca`; a user in the URL, and `password_env` or `password_file`); `agent` is a \
+                   `dyno agent --observe-only`, and `agent://NAME` one of several. `target` is the number of a target in `target.urls`, `data` and `redo` are places there, where the database \
                    names none or runs in a container. Of a database with a machine here, all figures of the host are that machine's, \
                    and this one's stand beside them. See [hosts.md](hosts.md).")
             .example("ssh://db1")

@@ -164,7 +164,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("observe.host", "auto driver", "database off"),
         (
             "observe.hosts",
-            "ssh://db1 ssh://a@b:22 node-exporter://db1 agent",
+            "ssh://db1 ssh://a@b:22 node-exporter://db1 node-exporter+https://db1:9100 agent agent://db1",
             "db1 ssh://a:b@c http://db1 ssh://-x",
         ),
         ("observe.awr", "off statspack awr", "auto"),

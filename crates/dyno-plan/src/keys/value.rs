@@ -347,20 +347,16 @@ fn host_of_table(table: &toml::de::DeTable<'_>) -> Result<HostSpec, HostError> {
             Raw::Text(text) => spec.put(name.get_ref(), text)?,
             Raw::Integer(digits, 10) if name.get_ref() == "target" => spec.put("target", digits)?,
             _ => {
-                return Err(HostError::new(
-                    "one of its words is no text",
-                    "allowed: role, url, target, data, redo",
-                ));
+                return Err(HostError::new("one of its words is no text", hosts::WORDS));
             }
         }
     }
-    Ok(spec)
+    spec.whole()
 }
 
 pub(super) fn read_variable(raw: Raw<'_>) -> Result<String, Refused> {
     let name = raw.text("the name of an environment variable")?;
-    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if first && name.len() <= 255 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+    if hosts::is_variable(name) {
         Ok(name.to_owned())
     } else {
         Err(Refused::new(PlanErrorKind::Range, "not the name of an environment variable"))

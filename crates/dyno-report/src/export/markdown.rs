@@ -10,6 +10,7 @@ use crate::by_target::targets_grid;
 use crate::conclusion::{self, title};
 use crate::driver_hosts::driver_hosts_grid;
 use crate::grid::{Cell, Grid, Head};
+use crate::imported_metrics;
 use crate::load_profile;
 use crate::report::Report;
 use crate::run_rows;
@@ -66,6 +67,10 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
     }
     if let Some(grid) = report.close.as_ref().and_then(driver_hosts_grid) {
         let _ = write!(top, "## Driver hosts\n\n{}\n", table(&grid));
+    }
+    if let Some(grid) = report.shown().and_then(imported_metrics::grid) {
+        let _ =
+            write!(top, "## Imported, not audited\n\n{}\n\n{}\n", imported_metrics::EXPLAINED, table(&grid));
     }
     for curve in &report.curves {
         let _ = writeln!(

@@ -13,8 +13,9 @@ use crate::phases;
 use crate::report::Report;
 use crate::seen::Grave;
 use crate::text::clean;
-use crate::{beside, learned, load_profile, loaded, own, profile};
+use crate::{beside, imported_metrics, learned, load_profile, loaded, own, profile};
 
+use super::charts::charts;
 use super::flame;
 use super::grid::table;
 
@@ -95,6 +96,16 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             }
         }
         details { summary { "All metrics" } (table(&metrics(record), "metrics")) }
+    }
+}
+
+/// What others measured meanwhile.
+pub(super) fn imported(record: &RunRecord) -> Markup {
+    html! {
+        h2 { "Imported, not audited" }
+        @for words in imported_metrics::words(record) { p { (clean(&words)) } }
+        (charts(&imported_metrics::charts(record)))
+        @if let Some(grid) = imported_metrics::grid(record) { (table(&grid, imported_metrics::TITLE)) }
     }
 }
 

@@ -19,7 +19,7 @@ use super::charts::charts;
 use super::{Frame, HOLE, around, closely, grid, platform, sheets, suite, summary};
 
 /// Sections after the answer: name in links, title.
-const SECTIONS: [(&str, &str); 10] = [
+const SECTIONS: [(&str, &str); 11] = [
     ("reported", "Load profile and top timed events"),
     ("conclusion", "Conclusion"),
     ("tests", "Tests"),
@@ -27,6 +27,7 @@ const SECTIONS: [(&str, &str); 10] = [
     ("charts", "Charts"),
     ("results", "Results"),
     ("closely", "One run closely"),
+    ("imported", "Imported, not audited"),
     ("audit", "Audit"),
     ("differed", "What differed"),
     ("platform", "Platform"),
@@ -54,6 +55,9 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
         // Nothing of what others do is held against anything.
         "audit" => !is_watch,
         "closely" => report.close.is_some() && suite.is_none(),
+        "imported" => {
+            report.shown().is_some_and(|record| !record.imported_metrics.is_empty()) && suite.is_none()
+        }
         _ => true,
     };
     let about = html! {
@@ -99,6 +103,9 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
             }
             @if let Some(record) = report.close.as_ref().filter(|_| shown("closely")) {
                 section id="closely" { (closely::closely(record, report)) (closely::profile(record)) (charts(&report.close_charts)) (closely::tables(record)) }
+            }
+            @if let Some(record) = report.shown().filter(|_| shown("imported")) {
+                section id="imported" class="foreign" { (closely::imported(record)) }
             }
             @if shown("audit") {
                 section id="audit" { h2 { "Audit" } (closely::audit(report)) }

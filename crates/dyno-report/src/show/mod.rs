@@ -18,7 +18,9 @@ use crate::grid::Grid;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 use crate::text::{clean, indent, wrap};
-use crate::{beside, calibration_text, learned, load_profile, loaded, own, phases, profile};
+use crate::{
+    beside, calibration_text, imported_metrics, learned, load_profile, loaded, own, phases, profile,
+};
 
 /// A table of the phases of a schedule, and what it does not show; empty where there are none.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
@@ -82,6 +84,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("settings", platform::settings(record, inner)),
         ("host", platform::host(record, inner)),
         ("hosts of databases", platform::hosts_beside(record, inner)),
+        (imported_metrics::TITLE, imported_metrics::imported_metrics_text(record, inner)),
     ];
     let mut out = String::new();
     for (title, body) in sections {

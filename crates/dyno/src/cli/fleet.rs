@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use dyno_plan::Span;
 
+/// Where they meet where nobody says so, and under which name.
+pub(crate) const NATS: &str = "nats://127.0.0.1:4222";
+pub(crate) const GROUP: &str = "dyno";
+
 /// Where leader and agents meet.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Meeting {
@@ -13,12 +17,12 @@ pub(crate) struct Meeting {
         long,
         value_name = "URL",
         env = "DYNO_NATS",
-        default_value = "nats://127.0.0.1:4222",
-        help_heading = "Several driver hosts"
+        default_value = NATS,
+        help_heading = "Other hosts"
     )]
     pub(crate) nats: String,
     /// A TOML file with what the server wants of clients: token, or user and password, or nkey; ca, certificate, key.
-    #[arg(long, value_name = "FILE", env = "DYNO_NATS_AUTH", help_heading = "Several driver hosts")]
+    #[arg(long, value_name = "FILE", env = "DYNO_NATS_AUTH", help_heading = "Other hosts")]
     pub(crate) nats_auth: Option<PathBuf>,
 }
 
@@ -30,40 +34,47 @@ pub(crate) struct Group {
         long,
         value_name = "NAME",
         env = "DYNO_GROUP",
-        default_value = "dyno",
-        help_heading = "Several driver hosts"
+        default_value = GROUP,
+        help_heading = "Other hosts"
     )]
     pub(crate) group: String,
+}
+
+/// Where whoever leads meets agents.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Met {
+    #[command(flatten)]
+    pub(crate) meeting: Meeting,
+    /// The group of agents, by the name that they wait under (`dyno agent --group`).
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "DYNO_GROUP",
+        default_value = GROUP,
+        help_heading = "Other hosts"
+    )]
+    pub(crate) host_group: String,
 }
 
 /// How many hosts drive, and how.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Hosts {
     /// Have so many driver hosts do the sessions, on each of which `dyno agent` waits; this process leads them and observes the database.
-    #[arg(long, value_name = "COUNT", help_heading = "Several driver hosts")]
+    #[arg(long, value_name = "COUNT", help_heading = "Other hosts")]
     pub(crate) hosts: Option<usize>,
     #[command(flatten)]
-    pub(crate) meeting: Meeting,
-    /// The group of agents that is led, by the name that they wait under (`dyno agent --group`).
-    #[arg(
-        long,
-        value_name = "NAME",
-        env = "DYNO_GROUP",
-        default_value = "dyno",
-        help_heading = "Several driver hosts"
-    )]
-    pub(crate) host_group: String,
+    pub(crate) met: Met,
     /// Shares of uneven hosts by rank, such as 2,1,1; or `cpus`, by their processors [default: all alike].
-    #[arg(long, value_name = "WEIGHTS", help_heading = "Several driver hosts")]
+    #[arg(long, value_name = "WEIGHTS", help_heading = "Other hosts")]
     pub(crate) weights: Option<String>,
     /// How long to wait for agents that are not there yet.
-    #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Several driver hosts")]
+    #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Other hosts")]
     pub(crate) wait_hosts: Span,
     /// How long nothing may be heard: then an agent stops its sessions, and the leader counts a host as lost.
-    #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "Several driver hosts")]
+    #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "Other hosts")]
     pub(crate) heartbeat: Span,
     /// Let a run go on without a host that is lost; it is then short of that host, and never valid.
-    #[arg(long, help_heading = "Several driver hosts")]
+    #[arg(long, help_heading = "Other hosts")]
     pub(crate) allow_short: bool,
 }
 
@@ -74,9 +85,12 @@ pub(crate) struct Agent {
     pub(crate) meeting: Meeting,
     #[command(flatten)]
     pub(crate) under: Group,
-    /// What this host is called in records [default: its name].
+    /// What this host is called in records, and in `agent://NAME` [default: its name].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// Only look at this machine, for runs that name it in observe.hosts; never drive sessions.
+    #[arg(long, conflicts_with = "rank")]
+    pub(crate) observe_only: bool,
     /// Its place among the agents, from 0 [default: that of a Kubernetes index, Slurm or MPI, if there is one].
     #[arg(long, value_name = "RANK")]
     pub(crate) rank: Option<u32>,

@@ -4,4 +4,11 @@ use clap::Args;
 
 /// None.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Hosts {}
+pub(crate) struct Hosts {
+    #[command(flatten)]
+    pub(crate) met: Met,
+}
+
+/// None.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Met {}

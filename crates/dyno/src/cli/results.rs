@@ -81,6 +81,31 @@ pub(crate) struct Import {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ImportMetrics {
+    /// The run beside which they are shown, or several: `last`, an id, a sweep, `tag:NAME`.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Files of comma-separated values.
+    #[arg(value_name = "FILE", required_unless_present = "remove")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The time zone of times that name none: UTC, +02:00, Europe/Berlin.
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) time_zone: Option<String>,
+    /// How long each period is that a value is of, from its time on [default: what the file says, else the shortest time between two].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) period: Option<String>,
+    /// The metric, where the file does not name it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) metric: Option<String>,
+    /// Take out again what was imported for the run.
+    #[arg(long, conflicts_with_all = ["files", "dry_run"])]
+    pub(crate) remove: bool,
+    /// Only show what would be stored.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ImportSlob {
     /// The slob.conf or pgio.conf.
     pub(crate) file: PathBuf,

@@ -3,6 +3,7 @@
 use clap::Args;
 use dyno_plan::Span;
 
+use super::fleet::Met;
 use super::shared::Marks;
 
 #[derive(Debug, Args)]
@@ -18,4 +19,6 @@ pub(crate) struct Watch {
     pub(crate) interval: Span,
     #[command(flatten)]
     pub(crate) marks: Marks,
+    #[command(flatten)]
+    pub(crate) met: Met,
 }

@@ -7,13 +7,16 @@ use super::compare;
 use crate::cli::{Ab, Common};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::{answers, context, words};
+use crate::{answers, context, fleet, words};
 
 pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exit> {
     // A gate that cannot be read is found before the runs, not after them.
     let judge = args.rules.judge()?;
     let side = |name, text| Side::read(name, text, context::options(common), || context::plan_file(common));
     let sides = [side("a", &args.a)?, side("b", &args.b)?];
+    for side in &sides {
+        fleet::refuse_unfit(&args.hosts, side.plan())?;
+    }
     let (ended, answer) =
         context::led_on_screen("ab", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
             ab(lead, sides, args.pairs, &judge)

@@ -1,11 +1,11 @@
-//! `dyno agent`: waits for whoever leads runs from several driver hosts.
+//! `dyno agent`: waits for whoever leads runs from several driver hosts, or for whoever looks at this one.
 
 use std::path::PathBuf;
 
 use dyno_campaign::{KnownTarget, reach_to_drive};
 use dyno_engine::Cancel;
-use dyno_fleet::{AgentEvent, AgentOptions, Known, Opened, Opener, serve};
-use dyno_plan::Plan;
+use dyno_fleet::{AgentEvent, AgentOptions, Known, ObserverOptions, Opened, Opener, observe, serve};
+use dyno_plan::{HostUrl, Plan};
 use dyno_workload::own::SentFolders;
 
 use super::collect;
@@ -19,28 +19,65 @@ use crate::{fleet, signals};
 const PLACES: [&str; 4] = ["JOB_COMPLETION_INDEX", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"];
 
 pub(super) fn run(args: &Agent, talk: &Talk) -> anyhow::Result<Exit> {
-    let access = fleet::access(&args.meeting)?;
-    let keep = match &args.keep {
-        Some(keep) => keep.clone(),
-        None => default_keep()?,
-    };
     let name = args.name.clone().unwrap_or_else(own_name);
     let cancel = Cancel::default();
     if let Err(error) = signals::watch(&cancel) {
         talk.say(&format!("warning: Ctrl-C ends the program at once: {error}"));
     }
+    let tell = |event: &AgentEvent| say(event, &name, &args.under.group, talk);
+    match args.observe_only {
+        true => only_observe(args, &name, cancel, &tell),
+        false => drive(args, &name, cancel, &tell),
+    }
+}
+
+/// Answers for this machine, for runs that look at it.
+fn only_observe(
+    args: &Agent,
+    name: &str,
+    cancel: Cancel,
+    tell: &(dyn Fn(&AgentEvent) + Sync),
+) -> anyhow::Result<Exit> {
+    if HostUrl::of_agent(name).is_none() {
+        return Err(usage(
+            format!("{name:?} cannot stand in agent://NAME, by which runs find this machine"),
+            "--name NAME, of letters, digits, `.`, `_` and `-`",
+        ));
+    }
+    let options = ObserverOptions {
+        access: fleet::access(&args.meeting)?,
+        group: args.under.group.clone(),
+        name: name.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cancel,
+    };
+    observe(&options, tell).map_err(fleet::as_error)?;
+    Ok(Exit::Done)
+}
+
+/// Does its part of the sessions of runs.
+fn drive(
+    args: &Agent,
+    name: &str,
+    cancel: Cancel,
+    tell: &(dyn Fn(&AgentEvent) + Sync),
+) -> anyhow::Result<Exit> {
+    let access = fleet::access(&args.meeting)?;
+    let keep = match &args.keep {
+        Some(keep) => keep.clone(),
+        None => default_keep()?,
+    };
     let place = args.rank.or_else(|| PLACES.iter().find_map(|name| std::env::var(name).ok()?.parse().ok()));
     let options = AgentOptions {
         access,
         group: args.under.group.clone(),
-        name: name.clone(),
+        name: name.to_owned(),
         place,
         keep,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         cancel,
     };
-    let tell = |event: &AgentEvent| say(event, &name, &args.under.group, talk);
-    serve(&options, &Targets, &tell).map_err(fleet::as_error)?;
+    serve(&options, &Targets, tell).map_err(fleet::as_error)?;
     Ok(Exit::Done)
 }
 
@@ -68,6 +105,10 @@ fn say(event: &AgentEvent, name: &str, group: &str, talk: &Talk) {
                 "{name} waits in group {group}; it keeps {kept} runs that nobody has: `dyno collect` fetches them"
             )
         }
+        AgentEvent::Observes => {
+            format!("{name} tells what this machine does, in group {group}: observe.hosts=agent://{name}")
+        }
+        AgentEvent::Observed(by) => format!("looked at by {by}"),
         AgentEvent::Reserved(by) => format!("reserved by {by}"),
         AgentEvent::Free => "free".to_owned(),
         AgentEvent::Alone(leader) => format!("warning: nothing is heard any more of {leader}"),

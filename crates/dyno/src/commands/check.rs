@@ -17,7 +17,10 @@ pub(super) fn run(common: &Common, args: &Check, talk: &Talk) -> anyhow::Result<
         return grants(&plan, talk);
     }
     let check = if args.deep { dyno_campaign::check_deep } else { dyno_campaign::check };
-    show(&context::led(common, &Marks::default(), talk, |lead| check(lead, &plan))?, talk)
+    show(
+        &context::led_looking(common, (&Marks::default(), &args.met), talk, |lead| check(lead, &plan))?,
+        talk,
+    )
 }
 
 /// Prints what an administrator runs for each target's user.

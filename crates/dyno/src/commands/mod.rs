@@ -15,6 +15,7 @@ mod drop;
 mod export;
 mod health;
 mod import;
+mod import_metrics;
 mod import_pgbench;
 mod import_slob;
 mod import_statements;
@@ -85,6 +86,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::ImportSlob(args) => import_slob::run(common, args, talk),
         Command::ImportPgbench(args) => import_pgbench::run(common, args, talk),
         Command::ImportStatements(args) => import_statements::run(common, args, talk),
+        Command::ImportMetrics(args) => import_metrics::run(common, args, talk),
         Command::Report(args) => report::run(common, args, talk),
         Command::Export(args) => export::run(common, args, talk),
         Command::Drop(args) => drop::run(common, args, talk),
@@ -119,6 +121,7 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         Command::Calibrate(_)
         | Command::Study(_)
         | Command::ImportSlob(_)
+        | Command::ImportMetrics(_)
         | Command::ImportPgbench(_)
         | Command::Report(_)
         | Command::Export(_)

@@ -8,12 +8,13 @@ use serde_json::json;
 use crate::cli::{Common, Search};
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
-use crate::{answers, context, words};
+use crate::{answers, context, fleet, words};
 
 pub(super) fn run(common: &Common, args: &Search, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
     let over = args.over.into();
     let range = range(over, args)?;
+    fleet::refuse_unfit(&args.hosts, &plan)?;
     let ended = context::led_on_screen("search", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
         search(lead, plan, &args.limit, over, range)
     })?;

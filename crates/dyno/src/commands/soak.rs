@@ -9,12 +9,13 @@ use serde_json::json;
 use crate::cli::{Common, Soak};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::{context, words};
+use crate::{context, fleet, words};
 
 pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<Exit> {
     let mut common = common.clone();
     common.set.push(format!("run.time={}", args.time));
     let plan = context::plan(&common)?;
+    fleet::refuse_unfit(&args.hosts, &plan)?;
     let ended = context::led_on_screen("soak", &common, (&args.marks, Some(&args.hosts)), talk, |lead| {
         dyno_campaign::soak(lead, plan)
     })?;

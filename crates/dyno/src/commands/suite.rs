@@ -8,10 +8,10 @@ use dyno_report::suite_list;
 use serde_json::json;
 
 use crate::cli::{Common, Marks, Suite, SuiteCommand, Which};
-use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
+use crate::{context, fleet};
 
 pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<Exit> {
     if let Some(SuiteCommand::List(which)) = &args.command {
@@ -32,6 +32,7 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
         }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
+    fleet::refuse_unfit(&args.hosts, order.base())?;
     match context::led_on_screen("suite", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
         suite(lead, order.at_most(args.runs))
     })? {

@@ -14,7 +14,7 @@ use crate::cli::{Common, Marks, Sweep};
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
-use crate::{context, words};
+use crate::{context, fleet, words};
 
 pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<Exit> {
     let order = match &args.resume {
@@ -28,6 +28,7 @@ pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<
         })?;
         return show(&order, talk);
     }
+    fleet::refuse_unfit(&args.hosts, order.plan())?;
     match context::led_on_screen("sweep", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
         sweep(lead, order)
     })? {

@@ -12,6 +12,8 @@ pub(super) fn run(common: &Common, args: &Watch, talk: &Talk) -> anyhow::Result<
     }
     common.set.extend([format!("run.time={}", args.length), format!("observe.interval={}", args.interval)]);
     let plan = context::plan(&common)?;
-    let record = context::led(&common, &args.marks, talk, |lead| dyno_campaign::watch(lead, &plan))?;
+    let record = context::led_looking(&common, (&args.marks, &args.met), talk, |lead| {
+        dyno_campaign::watch(lead, &plan)
+    })?;
     Ok(record.status.into())
 }

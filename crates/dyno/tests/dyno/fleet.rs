@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use dyno_testbed::{Nats, cannot, certificates};
 use serde_json::{Value, json};
 
-use crate::common::{assert_fits_schema, check, until};
+use crate::common::{Desk, assert_fits_schema, check, until};
 use crate::fleet_site::{LONG, Site, hosts};
 
 #[test]
@@ -120,7 +120,61 @@ fn what_a_lost_leader_left_is_collected() {
     assert_eq!(record["status"], "failed");
     assert!(record["reasons"][0].as_str().unwrap().contains("leader was lost"), "{}", record["reasons"]);
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0);
+    judged_without_a_leader(&site, &record);
     assert_eq!(site.collect()["collected"], json!([]), "nobody keeps it any more");
+}
+
+/// The verdict on what was collected of a lost leader's run: it is judged as far as there is something to judge, nothing that needs the
+/// database's counters passes, and nobody takes it for a result.
+fn judged_without_a_leader(site: &Site, record: &Value) {
+    let audit = record["audit"].as_array().unwrap();
+    assert!(!audit.is_empty(), "it was judged: {record:#}");
+    let handed_in = check(record, "hosts");
+    assert!(
+        handed_in["status"] == "warn" && handed_in["observed"] == "2 hosts",
+        "both are there, and nobody knows their clocks: {handed_in:#}"
+    );
+    let sessions = check(record, "sessions");
+    assert!(sessions["status"] == "pass" && sessions["observed"] == "4", "{sessions:#}");
+    // What passes needs neither the database's counters nor what the leader alone had seen.
+    let passed: Vec<&str> = audit
+        .iter()
+        .filter(|found| found["status"] == "pass")
+        .map(|found| found["check"].as_str().unwrap())
+        .collect();
+    assert_eq!(passed, ["sessions"], "{audit:#?}");
+    assert!(record["window"].is_null(), "{record:#}");
+    let shown = site.desk.dyno(&["show", "last", "--table"]);
+    assert!(shown.out.contains("failed") && shown.out.contains("leader was lost"), "{}", shown.out);
+    let compared = site.desk.dyno(&["compare", "last", "last"]);
+    assert!(
+        compared.out.contains("answer: invalid") && compared.out.contains("there is nothing to compare"),
+        "{compared:#?}"
+    );
+}
+
+#[test]
+fn a_database_of_one_process_is_refused_before_hosts_are_reserved() {
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", desk.file("bench.db").display());
+    // Nobody listens there: what has to be reached for this would say so.
+    for command in ["run", "sweep", "search", "soak", "suite"] {
+        let more: &[&str] = match command {
+            "search" => &["--limit", "p99 <= 10ms"],
+            "soak" => &["--time", "10s"],
+            "sweep" => &["--set", "sweep.sessions=2,4"],
+            _ => &[],
+        };
+        let args =
+            [&[command, "--target", &url, "--hosts", "2", "--nats", "nats://127.0.0.1:1"][..], more].concat();
+        let said = desk.dyno(&args);
+        assert_eq!(said.code, 2, "{command}: {said:#?}");
+        assert!(
+            said.err.contains("SQLite works inside this program") && said.err.contains("leave --hosts out"),
+            "{}",
+            said.err
+        );
+    }
 }
 
 #[test]
@@ -165,13 +219,13 @@ fn a_second_leader_is_refused_and_told_who_is_first() {
 }
 
 /// Somebody who speaks NATS by hand, and says whatever he likes.
-struct Stranger {
+pub struct Stranger {
     stream: TcpStream,
     lines: BufReader<TcpStream>,
 }
 
 impl Stranger {
-    fn at(nats: &Nats) -> Self {
+    pub fn at(nats: &Nats) -> Self {
         let stream = TcpStream::connect(nats.address()).unwrap();
         let lines = BufReader::new(stream.try_clone().unwrap());
         let mut stranger = Self { stream, lines };
@@ -179,18 +233,18 @@ impl Stranger {
         stranger
     }
 
-    fn say(&mut self, line: &str) {
+    pub fn say(&mut self, line: &str) {
         write!(self.stream, "{line}\r\n").unwrap();
     }
 
-    fn publish(&mut self, subject: &str, bytes: &[u8]) {
+    pub fn publish(&mut self, subject: &str, bytes: &[u8]) {
         write!(self.stream, "PUB {subject} {}\r\n", bytes.len()).unwrap();
         self.stream.write_all(bytes).unwrap();
         self.stream.write_all(b"\r\n").unwrap();
     }
 
     /// The next message: where its answer goes, and its text.
-    fn next(&mut self) -> (String, String) {
+    pub fn next(&mut self) -> (String, String) {
         loop {
             let mut line = String::new();
             assert!(self.lines.read_line(&mut line).unwrap() > 0, "the server hung up");

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dyno_testbed::{NodeExporter, Postgres, Sshd};
+use dyno_testbed::{NodeExporter, Postgres, Sshd, certificates};
 use serde_json::Value;
 
 use crate::common::{Desk, Running, assert_fits_schema, check};
@@ -15,7 +15,7 @@ struct Scene {
     sshd: Sshd,
 }
 
-const RUN: [&str; 10] = [
+pub const RUN: [&str; 10] = [
     "--set",
     "run.time=3s",
     "--set",
@@ -73,12 +73,12 @@ impl Scene {
     }
 }
 
-fn number(value: &Value) -> f64 {
+pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 /// That the second machine of a record tells what the first does, within the time between the two readings.
-fn assert_tells_the_same(record: &Value) {
+pub fn assert_tells_the_same(record: &Value) {
     assert_fits_schema(record);
     let (here, there) = (&record["hosts"][0], &record["hosts"][1]);
     assert_eq!(
@@ -242,4 +242,104 @@ fn a_machine_whose_clock_is_set_and_that_goes_away_ends_in_a_stored_run() {
     let readings = check(&record, "host_readings");
     assert_eq!(readings["status"], "warn", "{readings}");
     assert!(readings["detail"].as_str().unwrap().contains("ssh://faked"), "{readings}");
+}
+
+/// How node_exporter is told to ask for a certificate's trust and for a password, `pa55-w0rd`.
+const WEB: &str = "tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\nbasic_auth_users:\n  \
+    prom: $2b$04$abcdefghijklmnopqrstuu8B1hTrEGYBZ6LRlThRNK/haYEwcGIJe\n";
+
+#[test]
+fn a_node_exporter_behind_tls_and_a_password_tells_the_same() {
+    let Some(scene) = Scene::new(&[]) else { return };
+    let made = certificates::make();
+    let files = [("web.yml", WEB), ("server.pem", &*made.server_cert), ("server.key", &*made.server_key)];
+    let Some(exporter) = NodeExporter::start_with(&files, &[]) else { return };
+    let desk = &scene.desk;
+    desk.write("ca.pem", &made.ca_cert);
+    desk.write("other.pem", &certificates::make().ca_cert);
+    desk.write("password", "pa55-w0rd\n");
+    desk.write("wrong", "no-such-w0rd\n");
+    let file = |name: &str| desk.file(name).display().to_string();
+    let url = format!("node-exporter+https://prom@localhost:{}", exporter.port());
+    let whole = format!("{url} password_file={} ca={}", file("password"), file("ca.pem"));
+    let (code, record) = scene.run(&whole);
+    assert_eq!(code, 0, "{record:#}");
+    assert_tells_the_same(&record);
+    assert_eq!(record["hosts"][1]["observed"]["url"], *url);
+
+    let bare = format!("localhost:{}", exporter.port());
+    for (hosts, words, way_out) in [
+        (format!("{url} password_file={} ca={}", file("wrong"), file("ca.pem")), "401", "password_env ="),
+        (format!("node-exporter+https://{bare} ca={}", file("ca.pem")), "401", "password_env ="),
+        (format!("{url} password_file={} ca={}", file("password"), file("other.pem")), "certificate", "ca ="),
+        (format!("{url} password_file={}", file("password")), "certificate", "ca ="),
+        (
+            format!("{url} password_file={} ca={}", file("password"), file("password")),
+            "holds no certificate",
+            "PEM",
+        ),
+        (format!("node-exporter://{bare}"), "400", "node-exporter+https://HOST:PORT"),
+    ] {
+        let (code, said) = scene.refused(&hosts);
+        assert!(code == 3 && said.contains(words) && said.contains(way_out), "{hosts}: {code}: {said}");
+        assert!(!said.contains("w0rd"), "{said}");
+    }
+    let (code, said) = scene.refused(&format!("{url} password_env=NO_SUCH_VARIABLE ca={}", file("ca.pem")));
+    assert!(code == 2 && said.contains("NO_SUCH_VARIABLE (observe.hosts.password_env) is not set"), "{said}");
+    let stored = std::fs::read(desk.file("runs.sqlite3")).unwrap();
+    assert!(!stored.windows(9).any(|bytes| bytes == b"pa55-w0rd"), "the password is in the repository");
+}
+
+#[test]
+fn a_watch_looks_at_the_databases_machine_until_it_goes_away() {
+    let Some(scene) = Scene::new(&[]) else { return };
+    let url = scene.server.url();
+    let watch = |hosts: &str, length: &str| {
+        let hosts = format!("observe.hosts={hosts}");
+        let args =
+            ["watch", &url, "--for", length, "--interval", "500ms", "--set", &hosts, "--json", "--verbose"];
+        let mut command = scene.desk.command(&args);
+        command.env("PATH", scene.sshd.path());
+        Running::of(command)
+    };
+    let said = watch("ssh://db1", "3s").end();
+    assert_eq!(said.code, 0, "{said:#?}");
+    let (_, record) = scene.desk.json(&["show", "last"]);
+    assert_fits_schema(&record);
+    let there = &record["hosts"][0];
+    assert_eq!(
+        (&there["roles"], &there["observed"]["url"]),
+        (&serde_json::json!(["database"]), &"ssh://db1".into())
+    );
+    assert!(number(&record["metrics"]["cpu_busy_pct"]["value"]) > 0.0, "{record:#}");
+    assert!(
+        number(&there["counters"]["cpu.user_s"]) >= 0.0 && there["counters"].get("process.cpu_s").is_none()
+    );
+    let points = record["series"]["points"].as_array().unwrap();
+    assert!(points.iter().any(|point| point["metrics"]["cpu_busy_pct"].is_number()), "{record:#}");
+
+    let mut lost = watch("ssh://db1", "1h");
+    let after = |watch: &mut Running, more: usize| {
+        let intervals = watch.heard.matches("ETA").count();
+        while watch.heard.matches("ETA").count() < intervals + more {
+            watch.line().unwrap();
+        }
+    };
+    after(&mut lost, 4);
+    scene.sshd.cut();
+    after(&mut lost, 8);
+    lost.signal("INT");
+    let said = lost.end();
+    assert_eq!(said.code, 130, "{said:#?}");
+    let (_, record) = scene.desk.json(&["show", "last"]);
+    let why = record["hosts"][0]["observed"]["lost"].as_str().unwrap();
+    assert!(why.contains("the connection was lost"), "{why}");
+    let absent = record["metrics"]["cpu_busy_pct"]["absent"].as_str().unwrap();
+    assert!(absent.contains("ssh://db1"), "{absent}");
+    assert!(
+        number(&record["metrics"]["commits_per_s"]["value"]) >= 0.0,
+        "the database was looked at to the end"
+    );
+    let spread = &record["watched"]["spreads"]["cpu_busy_pct"];
+    assert!(number(&spread["seconds"]) < number(&record["watched"]["known_s"]), "{spread}");
 }

@@ -43,6 +43,7 @@ mod fleet_waits;
 mod fleet_ways;
 mod grants;
 mod hosts;
+mod import_metrics;
 mod import_pgbench;
 mod import_slob;
 mod import_statements;
@@ -52,6 +53,8 @@ mod kills;
 mod long_series;
 mod method;
 mod mysql;
+#[cfg(feature = "fleet")]
+mod observer;
 mod orders;
 mod own_beside;
 mod own_calls;

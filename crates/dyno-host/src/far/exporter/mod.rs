@@ -1,6 +1,7 @@
 //! A machine through Prometheus' node_exporter: its counters have other names and the same meaning, as both come from the kernel's
 //! files. What it does not tell is absent, and said.
 
+mod access;
 mod counters;
 mod described;
 mod text;
@@ -9,9 +10,9 @@ use std::io::Read as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_plan::HostUrl;
+use dyno_plan::HostScheme;
 
-use super::{Described, FarTime, Now, Place, Reading, Source, SourceError, SourceErrorKind};
+use super::{Described, FarTime, Now, Place, Reading, Source, SourceError, SourceErrorKind, Way};
 use crate::counted::Counted;
 use crate::files::Root;
 use crate::locate::Location;
@@ -32,22 +33,28 @@ pub(super) struct Exporter {
     url: String,
     /// Keeps its connection between two answers, where the other side allows it.
     agent: ureq::Agent,
+    /// What every request says of who asks. Never shown.
+    authorization: Option<String>,
     now: Now,
     root: Root,
     counted: Counted,
 }
 
 impl Exporter {
-    pub(super) fn new(url: &HostUrl, now: &Now) -> Self {
+    pub(super) fn new(way: &Way, now: &Now) -> Result<Self, SourceError> {
+        let url = &way.url;
+        let name = url.to_string();
         let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
-        Self {
-            name: url.to_string(),
-            url: format!("http://{host}:{}/metrics", url.port.unwrap_or(PORT)),
-            agent: ureq::Agent::config_builder().max_redirects(0).proxy(None).build().into(),
+        let http = if url.scheme == HostScheme::NodeExporterTls { "https" } else { "http" };
+        Ok(Self {
+            url: format!("{http}://{host}:{}/metrics", url.port.unwrap_or(PORT)),
+            agent: access::agent(way, &name)?,
+            authorization: access::authorization(way),
+            name,
             now: Now::clone(now),
             root: Root::Fetched(Arc::new(Tree::default())),
             counted: Counted::new(&[], None, NAMES_MAX),
-        }
+        })
     }
 
     fn wrong(&self, kind: SourceErrorKind, words: &str) -> SourceError {
@@ -56,7 +63,10 @@ impl Exporter {
 
     /// One answer, and the moments around it.
     fn scrape(&self, patience: Duration) -> Result<(Samples, Reading), SourceError> {
-        let request = self.agent.get(&self.url).header("Accept", "text/plain;version=0.0.4");
+        let mut request = self.agent.get(&self.url).header("Accept", "text/plain;version=0.0.4");
+        if let Some(authorization) = &self.authorization {
+            request = request.header("Authorization", authorization);
+        }
         let within = Some(patience.max(Duration::from_millis(1)));
         let asked_ns = (self.now)();
         let answer = request.config().timeout_global(within).build().call();
@@ -94,6 +104,10 @@ impl Exporter {
     fn failed(&self, error: &ureq::Error) -> SourceError {
         let (kind, hint) = match error {
             ureq::Error::Timeout(_) => (SourceErrorKind::Late, ""),
+            ureq::Error::StatusCode(401 | 403) => (SourceErrorKind::Denied, NOT_LET_IN),
+            ureq::Error::StatusCode(400) => (SourceErrorKind::Nonsense, BY_TLS),
+            ureq::Error::Rustls(_) | ureq::Error::Tls(_) => (SourceErrorKind::Unproven, NOT_PROVEN),
+            ureq::Error::Io(error) if is_of_tls(error) => (SourceErrorKind::Unproven, NOT_PROVEN),
             ureq::Error::StatusCode(_) => (SourceErrorKind::Nonsense, NOT_IT),
             ureq::Error::HostNotFound => (SourceErrorKind::Unreachable, "check its name"),
             _ => (
@@ -105,6 +119,16 @@ impl Exporter {
     }
 }
 
+/// Whether a connection ended because of what TLS found.
+fn is_of_tls(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::InvalidData
+}
+
+const NOT_LET_IN: &str = "write its user into the URL, and where the password is beside it: password_env = \"VARIABLE\" or \
+     password_file = \"FILE\"";
+const BY_TLS: &str = "if it speaks TLS, write node-exporter+https://HOST:PORT";
+const NOT_PROVEN: &str = "name the authority of its certificate, ca = \"FILE\", and the host as the certificate has it; one that \
+     speaks no TLS is node-exporter://HOST:PORT";
 const NOT_IT: &str = "name the address and port of Prometheus' node_exporter, 9100 by default";
 
 impl Source for Exporter {

@@ -61,7 +61,8 @@ fn served(bodies: Vec<Vec<u8>>) -> Exporter {
     });
     let start = Instant::now();
     let now: Now = Arc::new(move || start.elapsed().as_nanos() as u64);
-    Exporter::new(&format!("node-exporter://127.0.0.1:{port}").parse().unwrap(), &now)
+    let url = format!("node-exporter://127.0.0.1:{port}").parse().unwrap();
+    Exporter::new(&Way { url, password: None, ca: None, agents: None }, &now).unwrap()
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -8,8 +8,8 @@ use csv::{Reader, ReaderBuilder, StringRecord, Terminator};
 use super::strict::{CsvError, Strict};
 
 /// A table: the names of its columns, and its lines one after the other.
-pub(super) struct Csv<R> {
-    pub(super) columns: Vec<String>,
+pub(in crate::commands) struct Csv<R> {
+    pub(in crate::commands) columns: Vec<String>,
     reader: Reader<Strict<R>>,
     record: StringRecord,
 }
@@ -17,14 +17,8 @@ pub(super) struct Csv<R> {
 impl<R: Read> Csv<R> {
     /// Opens a table by reading the names of its columns. Lines that begin with `#` between records and empty lines are left
     /// out.
-    pub(super) fn open(text: R) -> Result<Self, CsvError> {
-        let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .comment(Some(b'#'))
-            .terminator(Terminator::Any(b'\n'))
-            .from_reader(Strict::new(text));
-        let mut table = Self { columns: Vec::new(), reader, record: StringRecord::new() };
+    pub(in crate::commands) fn open(text: R) -> Result<Self, CsvError> {
+        let mut table = Self::rows(text);
         let Some(line) = table.advance()? else {
             let line = table.reader.get_ref().lines();
             return Err(CsvError { line, problem: "there is no line that names columns".into() });
@@ -37,8 +31,25 @@ impl<R: Read> Csv<R> {
         Ok(table)
     }
 
+    /// Lines of cells of which none names columns, for those who know better.
+    pub(in crate::commands) fn rows(text: R) -> Self {
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .comment(Some(b'#'))
+            .terminator(Terminator::Any(b'\n'))
+            .from_reader(Strict::new(text));
+        Self { columns: Vec::new(), reader, record: StringRecord::new() }
+    }
+
+    /// The next line's number in the file and its cells, however many these are; none behind the last.
+    pub(in crate::commands) fn next_row(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
+        let Some(line) = self.advance()? else { return Ok(None) };
+        Ok(Some((line, self.record.iter().map(str::trim).collect())))
+    }
+
     /// The next line's number in the file and its cells; none behind the last.
-    pub(super) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
+    pub(in crate::commands) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
         let Some(line) = self.advance()? else { return Ok(None) };
         if self.record.len() != self.columns.len() {
             let problem = format!("{} cells under {} columns", self.record.len(), self.columns.len());

@@ -1,12 +1,12 @@
 //! `dyno import`: results of other tools and documents as run records, and records out of reports.
 
-mod csv;
+pub(super) mod csv;
 mod lanes;
 mod map;
 mod page;
 mod record;
-mod source;
-mod strict;
+pub(super) mod source;
+pub(super) mod strict;
 
 use dyno_analyze::reconcile::Reconciler;
 use dyno_engine::data::mix;

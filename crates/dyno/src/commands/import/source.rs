@@ -11,7 +11,7 @@ const PIPE_BYTES_MAX: u64 = 64 << 20;
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::commands) enum Kind {
     /// A page that `dyno report` wrote.
     Page,
     /// One record, as Dyno writes it where the repository takes none.
@@ -21,18 +21,18 @@ pub(super) enum Kind {
 }
 
 /// Something that can be read again from its beginning.
-pub(super) trait Again: Read + Seek + Send {}
+pub(in crate::commands) trait Again: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Again for T {}
 
 /// An open file.
-pub(super) struct Source {
+pub(in crate::commands) struct Source {
     inner: Box<dyn Again>,
     name: String,
 }
 
 impl Source {
-    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+    pub(in crate::commands) fn open(path: &Path) -> anyhow::Result<Self> {
         let name = path.display().to_string();
         let cannot = |error: std::io::Error| {
             usage(format!("{name} cannot be read: {error}"), "name a file of comma-separated values")
@@ -51,22 +51,22 @@ impl Source {
 
     /// What a test hands in.
     #[cfg(test)]
-    pub(super) fn over(inner: impl Again + 'static) -> Self {
+    pub(in crate::commands) fn over(inner: impl Again + 'static) -> Self {
         Self { inner: Box::new(inner), name: "t.csv".into() }
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(in crate::commands) fn name(&self) -> &str {
         &self.name
     }
 
     /// The contents, from the beginning.
-    pub(super) fn reader(&mut self) -> std::io::Result<BufReader<impl Read>> {
+    pub(in crate::commands) fn reader(&mut self) -> std::io::Result<BufReader<impl Read>> {
         self.inner.rewind()?;
         Ok(BufReader::with_capacity(64 << 10, &mut self.inner))
     }
 
     /// What the beginning says.
-    pub(super) fn kind(&mut self) -> std::io::Result<Kind> {
+    pub(in crate::commands) fn kind(&mut self) -> std::io::Result<Kind> {
         let mut start = Vec::new();
         self.reader()?.take(4_096).read_to_end(&mut start)?;
         let text = String::from_utf8_lossy(&start).to_ascii_lowercase();

@@ -23,7 +23,7 @@ enum At {
 
 /// Passes bytes on and looks at them.
 #[derive(Debug)]
-pub(super) struct Strict<R> {
+pub(in crate::commands) struct Strict<R> {
     inner: R,
     at: At,
     /// Lines that have begun.
@@ -116,7 +116,7 @@ impl<R: Read> Read for Strict<R> {
 /// A file that is no table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
-pub(super) struct CsvError {
-    pub(super) line: u64,
-    pub(super) problem: String,
+pub(in crate::commands) struct CsvError {
+    pub(in crate::commands) line: u64,
+    pub(in crate::commands) problem: String,
 }

@@ -1,0 +1,145 @@
+//! Finds the agents of machines that are looked at. The meeting point is reached once they are asked for, and once for all of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dyno_host::far::{self, Now, Source, SourceError, SourceErrorKind};
+use dyno_plan::HostUrl;
+
+use super::source::{Agent, Found};
+use crate::coding::{read, written};
+use crate::error::FleetError;
+use crate::limits::{HOSTS_MAX, PROTOCOL};
+use crate::messages::{Call, Hello, Leader};
+use crate::roll_call::{CALL_FOR, of_another_version};
+use crate::subjects::{Subjects, is_name, plain};
+use crate::wire::{Access, Wire};
+
+/// For how long an agent is called that does not answer.
+const CALL_MAX: Duration = Duration::from_secs(4);
+/// Names that an error lists.
+const LISTED_MAX: usize = 8;
+
+/// Where agents are met, found out once they are asked for: the error and its way out, where that is wrong.
+pub type ToMeet = Box<dyn Fn() -> Result<Access, (String, String)> + Send + Sync>;
+
+/// The agents of a group that only observe.
+pub struct NatsAgents {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    access: ToMeet,
+    group: String,
+    version: String,
+    leader: Leader,
+    wire: Mutex<Option<Arc<Wire>>>,
+}
+
+impl NatsAgents {
+    /// Those of `group` who are met where `access` says.
+    pub fn new(access: ToMeet, group: String, version: String) -> Self {
+        let leader = crate::gather::this_leader();
+        Self { inner: Arc::new(Inner { access, group, version, leader, wire: Mutex::default() }) }
+    }
+}
+
+impl far::Agents for NatsAgents {
+    fn open(&self, url: &HostUrl, now: &Now) -> Result<Box<dyn Source>, SourceError> {
+        let (inner, wanted, shown) = (Arc::clone(&self.inner), url.host.clone(), url.to_string());
+        Ok(Box::new(Agent {
+            name: url.to_string(),
+            now: Now::clone(now),
+            leader: self.inner.leader.clone(),
+            find: Box::new(move |patience| inner.find(&wanted, &shown, patience)),
+            found: None,
+            places: Vec::new(),
+            heard: Instant::now(),
+        }))
+    }
+}
+
+impl Inner {
+    fn reach(&self) -> Result<Arc<Wire>, SourceError> {
+        // A place for a connection, which stays usable whoever panicked.
+        let mut wire = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wire) = wire.as_ref() {
+            return Ok(Arc::clone(wire));
+        }
+        let failed = |kind, (words, hint): (String, String)| SourceError::new(kind, words).hint(hint);
+        let access = (self.access)().map_err(|why| failed(SourceErrorKind::Unsupported, why))?;
+        let reached = Wire::reach(&access).map_err(|error| {
+            failed(SourceErrorKind::Unreachable, (error.to_string(), error.hint().into()))
+        })?;
+        Ok(Arc::clone(wire.insert(Arc::new(reached))))
+    }
+
+    /// The agent of the name `wanted`, or the only one where no name is wanted; `shown` is what it is called in errors.
+    fn find(&self, wanted: &str, shown: &str, patience: Duration) -> Result<Found, SourceError> {
+        let wrong = |kind, words: String| SourceError::new(kind, format!("{shown}: {words}"));
+        let subjects = Subjects::of(&self.group).map_err(|why| wrong(SourceErrorKind::Unsupported, why))?;
+        let wire = self.reach()?;
+        let until = Instant::now() + patience.min(CALL_MAX);
+        let all = loop {
+            let all = self.call(&wire, &subjects);
+            if all.iter().any(|hello| wanted.is_empty() || hello.name == wanted) || Instant::now() >= until {
+                break all;
+            }
+        };
+        let group = &self.group;
+        let named: Vec<&Hello> =
+            all.iter().filter(|hello| wanted.is_empty() || hello.name == wanted).collect();
+        let hello = match named[..] {
+            [one] => one,
+            [] if all.is_empty() => {
+                let words = format!("no agent that observes is in group {group}");
+                return Err(wrong(SourceErrorKind::Unreachable, words).hint(start(group)));
+            }
+            [] => {
+                let words = format!("none of that name is in group {group}; there: {}", names(&all));
+                return Err(wrong(SourceErrorKind::Unreachable, words).hint("write one of these names"));
+            }
+            _ => {
+                let words = format!("{} agents observe in group {group}: {}", named.len(), names(&all));
+                return Err(wrong(SourceErrorKind::Unproven, words).hint(
+                    "write agent://NAME for the one of the database's machine, and give each a --name of its own",
+                ));
+            }
+        };
+        if let Some(error) = of_another_version(hello, group, &self.version) {
+            return Err(refused(shown, &error));
+        }
+        Ok(Found { wire, subject: subjects.observer(&hello.id) })
+    }
+
+    /// Whoever answers now.
+    fn call(&self, wire: &Wire, subjects: &Subjects) -> Vec<Hello> {
+        let call = Call { protocol: PROTOCOL, version: self.version.clone(), leader: self.leader.clone() };
+        let answers = wire.ask_all(&subjects.observers(), written(&call), CALL_FOR);
+        let hellos = answers.into_iter().take(HOSTS_MAX).filter_map(|bytes| read::<Hello>(&bytes).ok());
+        let known = hellos.filter(|hello| is_name(&hello.id));
+        let mut all: Vec<Hello> = known.map(|hello| Hello { name: plain(&hello.name), ..hello }).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.id.cmp(&b.id)));
+        all.dedup_by(|a, b| a.id == b.id);
+        all
+    }
+}
+
+fn refused(shown: &str, error: &FleetError) -> SourceError {
+    SourceError::new(SourceErrorKind::Nonsense, format!("{shown}: {error}")).hint(error.hint().to_owned())
+}
+
+fn start(group: &str) -> String {
+    format!(
+        "start `dyno agent --observe-only --nats … --group {group}` on the database's machine, and name the same NATS server \
+         and group here: --nats, --host-group, or DYNO_NATS, DYNO_GROUP"
+    )
+}
+
+fn names(all: &[Hello]) -> String {
+    let mut names: Vec<&str> = all.iter().take(LISTED_MAX).map(|hello| hello.name.as_str()).collect();
+    if all.len() > LISTED_MAX {
+        names.push("…");
+    }
+    names.join(", ")
+}

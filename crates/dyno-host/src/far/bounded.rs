@@ -1,0 +1,143 @@
+//! What came in a message as a machine's, cut to what a machine can say: anybody may have sent it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dyno_plan::terminal::spelled;
+use dyno_record::Host;
+
+use super::{Described, Reading};
+use crate::counted::is_plain;
+use crate::snapshot::{Fixed, HostSnapshot};
+
+/// Names of one kind that are taken.
+const NAMES_MAX: usize = 1_000;
+/// Facts, and reasons for what is missing.
+const FACTS_MAX: usize = 20_000;
+const MISSING_MAX: usize = 100;
+/// Places that matter to a run.
+const PLACES_MAX: usize = 16;
+/// Characters of one text.
+const TEXT_MAX: usize = 1_000;
+
+impl Described {
+    /// The same as text that acts on no terminal and no page, without what only the run's own machine has.
+    ///
+    /// # Errors
+    /// It cannot be what a machine says.
+    pub fn bounded(self) -> Result<Self, String> {
+        let Self { host, missing, boot } = self;
+        if host.facts.len() > FACTS_MAX || host.mounts.len() > PLACES_MAX || missing.len() > MISSING_MAX {
+            return Err(format!("it tells of {} facts and {} places", host.facts.len(), host.mounts.len()));
+        }
+        let texts = |map: BTreeMap<String, String>| -> BTreeMap<String, String> {
+            map.into_iter().map(|(name, value)| (text(&name), text(&value))).collect()
+        };
+        let host = Host {
+            name: text(&host.name),
+            kernel: text(&host.kernel),
+            os: text(&host.os),
+            cpu_model: text(&host.cpu_model),
+            facts: texts(host.facts),
+            mounts: texts(host.mounts),
+            cpus: host.cpus,
+            numa_nodes: host.numa_nodes,
+            memory_bytes: host.memory_bytes,
+            ..Host::default()
+        };
+        let missing = missing.iter().map(|(name, why)| (text(name), text(why))).collect();
+        Ok(Self { host, missing, boot: boot.as_deref().map(text) })
+    }
+}
+
+impl Reading {
+    /// The same with names that a kernel would give, and not more of them than a machine has.
+    ///
+    /// # Errors
+    /// It cannot be what a machine counts.
+    pub fn bounded(self) -> Result<Self, String> {
+        let HostSnapshot { cpu, memory, vm, devices, network, pressure, nfs, fixed, .. } = self.snapshot;
+        let most = devices.len().max(network.len()).max(nfs.len());
+        if most > NAMES_MAX || fixed.devices.len() > PLACES_MAX {
+            return Err(format!("it tells of {most} devices or interfaces"));
+        }
+        let places = fixed.devices.iter().filter(|(name, device)| is_plain(name) && is_plain(device));
+        let fixed = Fixed {
+            ticks_per_s: fixed.ticks_per_s.filter(|ticks| (1..=100_000).contains(ticks)),
+            devices: places.cloned().collect(),
+        };
+        let snapshot = HostSnapshot {
+            cpu,
+            memory,
+            vm,
+            devices: named(devices),
+            network: named(network),
+            pressure,
+            nfs: named(nfs),
+            process: None,
+            fixed: Arc::new(fixed),
+        };
+        Ok(Self { snapshot, ..self })
+    }
+}
+
+fn named<T>(map: BTreeMap<Arc<str>, T>) -> BTreeMap<Arc<str>, T> {
+    map.into_iter().filter(|(name, _)| is_plain(name)).collect()
+}
+
+fn text(text: &str) -> String {
+    spelled(text, TEXT_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::HostDelta;
+    use crate::parse::cpu::{CpuStat, CpuTimes};
+    use crate::parse::disk::DiskCounters;
+    use crate::parse::process::ProcessTicks;
+
+    #[test]
+    fn what_a_machine_would_not_say_is_cut_or_refused() {
+        let mut host = Host { name: "db\u{1b}[2J1".into(), cpus_allowed: 3, ..Host::default() };
+        host.counters.insert("ops".into(), 1.0);
+        let told = Described { host, ..Described::default() }.bounded().unwrap();
+        assert!(!told.host.name.contains('\u{1b}') && told.host.counters.is_empty());
+        assert_eq!(told.host.cpus_allowed, 0);
+        let many = (0..FACTS_MAX + 1).map(|at| (at.to_string(), String::new())).collect();
+        let host = Host { facts: many, ..Host::default() };
+        assert!(Described { host, ..Described::default() }.bounded().is_err());
+
+        let mut snapshot =
+            HostSnapshot { process: Some(ProcessTicks { user: 1, system: 1 }), ..Default::default() };
+        snapshot.devices.insert("v\u{1b}a".into(), DiskCounters::default());
+        snapshot.devices.insert("vda".into(), DiskCounters::default());
+        snapshot.fixed = Arc::new(Fixed { ticks_per_s: Some(0), devices: Vec::new() });
+        let taken = Reading { snapshot: snapshot.clone(), ..Reading::default() }.bounded().unwrap().snapshot;
+        assert_eq!((taken.process, taken.fixed.ticks_per_s, taken.devices.len()), (None, None, 1));
+        for at in 0..=NAMES_MAX {
+            snapshot.devices.insert(at.to_string().into(), DiskCounters::default());
+        }
+        assert!(Reading { snapshot, ..Reading::default() }.bounded().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_counters_make_figures_that_are_none(ticks: u64, values: [u64; 8], bytes in any::<[u64; 2]>()) {
+            let [user, nice, system, idle, iowait, irq, softirq, steal] = values;
+            let times = CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal };
+            let device = DiskCounters { reads: user, read_bytes: bytes[0], read_ms: bytes[1], ..Default::default() };
+            let mut snapshot = HostSnapshot { cpu: Some(CpuStat { times, ..CpuStat::default() }), ..Default::default() };
+            snapshot.devices.insert("vda".into(), device);
+            snapshot.fixed = Arc::new(Fixed { ticks_per_s: Some(ticks), devices: vec![("data".into(), "vda".into())] });
+            let end = Reading { snapshot, ..Reading::default() }.bounded().unwrap().snapshot;
+            let mut begin = end.clone();
+            begin.cpu = Some(CpuStat::default());
+            begin.devices.insert("vda".into(), DiskCounters::default());
+            let counters = HostDelta::between(&begin, &end, 1.0).counters();
+            prop_assert!(counters.values().all(|value| value.is_finite() && *value >= 0.0), "{counters:?}");
+        }
+    }
+}

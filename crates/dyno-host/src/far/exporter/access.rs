@@ -1,0 +1,48 @@
+//! How node_exporter is reached: by TLS with whose certificates, and as which user. Secrets are in no error.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+use crate::far::{SourceError, SourceErrorKind, Way};
+
+/// What a request says of who asks, where it says so.
+pub(super) fn authorization(way: &Way) -> Option<String> {
+    let (user, password) = (way.url.user.as_ref()?, way.password.as_ref()?);
+    Some(format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
+}
+
+/// A client of HTTP that follows nobody elsewhere and asks no proxy.
+///
+/// # Errors
+/// The file of authorities cannot be read, or holds none.
+pub(super) fn agent(way: &Way, name: &str) -> Result<ureq::Agent, SourceError> {
+    let tls = TlsConfig::builder().root_certs(roots(way, name)?).build();
+    Ok(ureq::Agent::config_builder().max_redirects(0).proxy(None).tls_config(tls).build().into())
+}
+
+/// The authorities that count: those of the file, else the machine's own.
+fn roots(way: &Way, name: &str) -> Result<RootCerts, SourceError> {
+    if way.url.scheme != dyno_plan::HostScheme::NodeExporterTls {
+        return Ok(RootCerts::new_with_certs(&[]));
+    }
+    let Some(file) = &way.ca else {
+        let all = rustls_native_certs::load_native_certs().certs;
+        return Ok(all.iter().map(|cert| Certificate::from_der(cert.as_ref()).to_owned()).into());
+    };
+    let wrong = |why: &str| {
+        let words = format!("{name}: its ca, {}, {why}", file.display());
+        SourceError::new(SourceErrorKind::Unproven, words)
+            .hint("name a file with the certificates of authorities, PEM")
+    };
+    let pem = std::fs::read(file).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+    let certificates = parse_pem(&pem).filter_map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(certificate),
+        _ => None,
+    });
+    let certificates: Vec<_> = certificates.collect();
+    match certificates.is_empty() {
+        true => Err(wrong("holds no certificate")),
+        false => Ok(certificates.into()),
+    }
+}

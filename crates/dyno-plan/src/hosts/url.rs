@@ -1,0 +1,168 @@
+//! Where a machine is, and in which way it is looked at.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::wrong::HostError;
+use crate::escape::{ADDRESS, WORD, decode, encode};
+
+/// How a machine is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HostScheme {
+    /// Through OpenSSH's client, with the user's own configuration.
+    Ssh,
+    /// Through Prometheus' node_exporter.
+    NodeExporter,
+    /// The same by TLS.
+    NodeExporterTls,
+    /// Through a `dyno agent` on it.
+    Agent,
+}
+
+crate::names! {
+    /// The scheme of its URL.
+    HostScheme {
+        Ssh = "ssh",
+        NodeExporter = "node-exporter",
+        NodeExporterTls = "node-exporter+https",
+        Agent = "agent"
+    }
+}
+
+/// Where a machine is and how it is looked at: `ssh://dba@db1:22`, `node-exporter://db1:9100`, `agent://db1`, `agent`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub struct HostUrl {
+    /// How it is looked at.
+    pub scheme: HostScheme,
+    /// The user there, if it names one.
+    pub user: Option<String>,
+    /// Its name, its address (IPv6 without brackets) or the name that the user's configuration of ssh has for it; of an agent the
+    /// name that it was started with, and empty for the only one of its group.
+    pub host: String,
+    /// The port, if it names one.
+    pub port: Option<u16>,
+}
+
+/// How URLs of machines are written.
+pub(crate) const FORMS: &str = "`ssh://USER@HOST:PORT`, `node-exporter://HOST:PORT`, `node-exporter+https://USER@HOST:PORT`, `agent://NAME` or `agent`";
+
+/// Whether it may be the name of a host or of a user: what begins with a hyphen would be an option of a program.
+fn is_name(text: &str) -> bool {
+    let may = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
+    !text.is_empty() && text.len() <= 255 && !text.starts_with('-') && text.chars().all(may)
+}
+
+impl HostUrl {
+    /// The agent of this name; a name that cannot stand in a URL is none.
+    pub fn of_agent(name: &str) -> Option<Self> {
+        let host = is_name(name).then(|| name.to_owned())?;
+        Some(Self { scheme: HostScheme::Agent, user: None, host, port: None })
+    }
+
+    /// Whether it is looked at through node_exporter.
+    pub fn is_exporter(&self) -> bool {
+        matches!(self.scheme, HostScheme::NodeExporter | HostScheme::NodeExporterTls)
+    }
+}
+
+impl FromStr for HostUrl {
+    type Err = HostError;
+
+    fn from_str(text: &str) -> Result<Self, HostError> {
+        let wrong =
+            |part: &str, hint: &str| HostError::new(format!("{part} of the URL cannot be read"), hint);
+        if text == HostScheme::Agent.name() {
+            return Ok(Self { scheme: HostScheme::Agent, user: None, host: String::new(), port: None });
+        }
+        let (scheme, rest) = text
+            .split_once("://")
+            .ok_or_else(|| HostError::new("it is no URL of a machine", format!("write {FORMS}")))?;
+        let scheme = HostScheme::from_name(scheme).ok_or_else(|| {
+            HostError::new("a machine is not looked at in such a way", format!("write {FORMS}"))
+        })?;
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        let (user, address) = match rest.rsplit_once('@') {
+            Some((user, _)) if user.contains(':') => {
+                return Err(HostError {
+                    is_secret: true,
+                    ..HostError::new(
+                        "the URL holds a password",
+                        "take it out: node_exporter's stands in password_env or password_file beside the URL, and ssh asks nobody here: \
+                         give it a key that an agent holds or that has no passphrase",
+                    )
+                });
+            }
+            Some((user, address)) => (Some(user), address),
+            None => (None, rest),
+        };
+        let user = match user.map(|user| decode(user).filter(|user| is_name(user))) {
+            Some(None) => return Err(wrong("the user", "write letters, digits, `.`, `_` and `-`")),
+            Some(_) if scheme == HostScheme::Agent => {
+                return Err(wrong("the user", "an agent has a name and no user: write agent://NAME"));
+            }
+            Some(user) => user,
+            None => None,
+        };
+        let (host, port) = match address.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((host, "")) => (host, None),
+            Some((host, rest)) => {
+                (host, Some(rest.strip_prefix(':').ok_or_else(|| wrong("the host", "write [ADDRESS]:PORT"))?))
+            }
+            None => match address.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (address, None),
+            },
+        };
+        let host = decode(host).filter(|host| is_name(host)).ok_or_else(|| {
+            wrong("the host", "write one name or address; an IPv6 address in brackets, such as [::1]:22")
+        })?;
+        let port = match port.map(|port| port.parse().ok().filter(|port| *port > 0)) {
+            Some(None) => return Err(wrong("the port", "write a whole number from 1 to 65535")),
+            Some(Some(_)) if scheme == HostScheme::Agent => {
+                return Err(wrong("the port", "an agent is met at the NATS server: write agent://NAME"));
+            }
+            Some(port) => port,
+            None => None,
+        };
+        Ok(Self { scheme, user, host, port })
+    }
+}
+
+impl fmt::Display for HostUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.is_empty() {
+            return f.write_str(self.scheme.name());
+        }
+        write!(f, "{}://", self.scheme.name())?;
+        if let Some(user) = &self.user {
+            write!(f, "{}@", encode(user, &WORD))?;
+        }
+        match self.host.contains(':') {
+            true => write!(f, "[{}]", encode(&self.host, &ADDRESS))?,
+            false => write!(f, "{}", encode(&self.host, &WORD))?,
+        }
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl TryFrom<String> for HostUrl {
+    type Error = HostError;
+
+    fn try_from(text: String) -> Result<Self, HostError> {
+        text.parse()
+    }
+}
+
+impl From<HostUrl> for String {
+    fn from(url: HostUrl) -> Self {
+        url.to_string()
+    }
+}

@@ -1,0 +1,217 @@
+//! Metrics that others measured while a run went on: a table and charts beside the run's own, marked as what nobody here audited.
+
+use dyno_analyze::number::{ABSENT, count, figure};
+use dyno_record::{ImportedMetric, ImportedPoint, RunRecord};
+
+use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series, spread_kept};
+use crate::grid::{Cell, Grid, Head};
+use crate::number::fixed;
+use crate::style::Style;
+use crate::table::Table;
+use crate::text::{clean, wrap};
+
+/// What stands above them.
+pub(crate) const TITLE: &str = "metrics of elsewhere: imported, not audited";
+/// How they are to be read.
+pub(crate) const EXPLAINED: &str = "Measured by others and imported: they stand beside the run, and no figure, check or conclusion uses \
+     them. Figures are of periods that are wholly in the window; times are of their source's clock, whose distance from that of the run \
+     nobody measured.";
+
+/// Rows, charts, and points of one line, at most.
+const ROWS_MAX: usize = 60;
+const CHARTS_MAX: usize = 24;
+const POINTS_MAX: usize = 360;
+
+/// A row for each metric; nothing where none was imported.
+pub(crate) fn grid(record: &RunRecord) -> Option<Grid> {
+    let all = &record.imported_metrics;
+    if all.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new(vec![
+        Head::text("metric"),
+        Head::text("statistic"),
+        Head::figures("mean", "").explained("of periods that are wholly in the window"),
+        Head::figures("least", ""),
+        Head::figures("most", ""),
+        Head::text("unit"),
+        Head::figures("periods", "").explained("that are wholly in the window, of those with a part of it"),
+        Head::figures("of", "s").explained("how long a period is"),
+        Head::figures("outside", "").explained("rows of the file before and behind the window, left out"),
+        Head::text("file"),
+    ]);
+    for metric in all.iter().take(ROWS_MAX) {
+        grid.row(cells(metric).iter().map(|text| Cell::text(&clean(text))).collect());
+    }
+    if let Some(hidden) = all.len().checked_sub(ROWS_MAX).filter(|hidden| *hidden > 0) {
+        let mut last = vec![Cell::text(&format!("and {hidden} more"))];
+        last.resize(grid.heads.len(), Cell::default());
+        grid.row(last);
+    }
+    Some(grid)
+}
+
+fn cells(metric: &ImportedMetric) -> Vec<String> {
+    let of = |part: fn(&dyno_record::ImportedWithin) -> f64| {
+        metric.within.as_ref().map_or_else(|| ABSENT.to_owned(), |within| figure(part(within)))
+    };
+    let within = metric.within.map_or(0, |within| within.periods);
+    let period = match (metric.period_s, metric.is_period_found) {
+        (None, _) => "moments".to_owned(),
+        (Some(s), true) => format!("~{}", short_s(s)),
+        (Some(s), false) => short_s(s),
+    };
+    vec![
+        name(metric),
+        metric.statistic.clone(),
+        of(|within| within.mean),
+        of(|within| within.least),
+        of(|within| within.most),
+        metric.unit.clone(),
+        format!("{} of {}", count(within), count(metric.points.len() as u64)),
+        period,
+        count(metric.outside.0.saturating_add(metric.outside.1)),
+        metric.file.clone(),
+    ]
+}
+
+fn short_s(seconds: f64) -> String {
+    if seconds.fract() == 0.0 { format!("{seconds:.0}") } else { figure(seconds) }
+}
+
+fn name(metric: &ImportedMetric) -> String {
+    match metric.of.is_empty() {
+        true => metric.name.clone(),
+        false => format!("{} of {}", metric.name, metric.of),
+    }
+}
+
+/// What is to be said of single ones: those without a figure.
+pub(crate) fn words(record: &RunRecord) -> Vec<String> {
+    let lacks = record.imported_metrics.iter().filter(|metric| metric.within.is_none());
+    let names: Vec<String> = lacks.map(name).collect();
+    let mut words = vec![EXPLAINED.to_owned()];
+    if !names.is_empty() {
+        let first = names.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
+        words.push(format!(
+            "Without a figure, as no period of theirs is wholly in the window: {first}{}.",
+            if names.len() > 6 { " and others" } else { "" }
+        ));
+    }
+    if record.imported_metrics.iter().any(|metric| metric.is_period_found) {
+        words.push("~: the file does not tell how long periods are; it is the shortest time between two of its values.".to_owned());
+    }
+    words
+}
+
+/// The table and its words, for a terminal; empty where nothing was imported.
+pub fn imported_metrics_text(record: &RunRecord, style: &Style) -> String {
+    let Some(grid) = grid(record) else { return String::new() };
+    let mut out = Table::from(&grid).render(style);
+    for line in words(record).iter().flat_map(|words| wrap(words, style.columns(), usize::MAX)) {
+        out.push_str(&line);
+        out.push('\n');
+    }
+    out
+}
+
+/// A chart for each metric whose course is known, on the time of the window.
+pub(crate) fn charts(record: &RunRecord) -> Vec<Chart> {
+    let Some(window) = &record.window else { return Vec::new() };
+    let mut charts: Vec<Chart> = Vec::new();
+    let mut of: Vec<(String, String)> = Vec::new();
+    for metric in record.imported_metrics.iter().filter(|metric| metric.points.len() > 1) {
+        let key = (name(metric), metric.unit.clone());
+        let series = |style| series(metric, window.seconds, style);
+        if let Some(at) = of.iter().position(|known| *known == key) {
+            let style = charts[at].series.len();
+            charts[at].series.push(series(style));
+        } else if charts.len() < CHARTS_MAX {
+            charts.push(chart(metric, charts.len(), series(0)));
+            of.push(key);
+        }
+    }
+    charts
+}
+
+fn chart(metric: &ImportedMetric, at: usize, series: Series) -> Chart {
+    let unit = if metric.unit.is_empty() { String::new() } else { format!(" ({})", clean(&metric.unit)) };
+    let own = clean(&name(metric));
+    Chart {
+        id: format!("imported-{}", at + 1),
+        title: format!("{own}: imported, not audited"),
+        about: format!(
+            "{own} as {} tells it, one point in the middle of each period. It is not a figure of this run's.",
+            clean(&metric.file)
+        ),
+        x: Axis::linear("time in the window", Quantity::Seconds),
+        y: Axis::linear(&format!("{}{unit}", clean(&metric.name)), Quantity::Plain("")),
+        series: vec![series],
+        marks: vec![],
+    }
+}
+
+fn series(metric: &ImportedMetric, window_s: f64, style: usize) -> Series {
+    let period_s = metric.period_s.unwrap_or(0.0);
+    let shown = if metric.statistic.is_empty() { metric.name.as_str() } else { metric.statistic.as_str() };
+    let shown = clean(shown);
+    let point = |point: &ImportedPoint| {
+        let (from, until) = (point.at_s.max(0.0), (point.at_s + period_s).min(window_s));
+        let is_whole = point.at_s >= 0.0 && point.at_s + period_s <= window_s;
+        let part = if is_whole { "" } else { ", of a period that is not wholly in the window" };
+        let hover =
+            format!("{} to {} s: {shown} {}{part}", fixed(from, 0), fixed(until, 0), figure(point.value));
+        Point { hover, ..Point::at(((from + until) / 2.0).clamp(0.0, window_s), point.value) }
+    };
+    let points: Vec<Point> = metric.points.iter().map(point).collect();
+    Series { name: shown, kind: Kind::Line, style, points: spread_kept(&points, POINTS_MAX) }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::fixture;
+    use dyno_record::ImportedWithin;
+
+    use super::*;
+
+    #[test]
+    fn what_was_imported_has_a_table_and_a_chart_and_is_named_so() {
+        let mut record = fixture::sqlite();
+        assert!(
+            grid(&record).is_none()
+                && charts(&record).is_empty()
+                && imported_metrics_text(&record, &Style::default()).is_empty()
+        );
+        let point = |at_s, value| ImportedPoint { at_s, value };
+        let mean = ImportedMetric {
+            name: "CPU<script>".into(),
+            statistic: "Average".into(),
+            unit: "Percent".into(),
+            file: "rds.csv".into(),
+            period_s: Some(60.0),
+            points: vec![point(-30.0, 1.0), point(30.0, 2.0)],
+            outside: (3, 4),
+            ..ImportedMetric::default()
+        };
+        let within = Some(ImportedWithin { periods: 1, mean: 42.5, least: 42.5, most: 42.5 });
+        let most = ImportedMetric { statistic: "Maximum".into(), within, ..mean.clone() };
+        record.imported_metrics = vec![mean, most];
+        let text = imported_metrics_text(&record, &Style::default());
+        for part in [
+            "Average",
+            "Maximum",
+            "42.5",
+            "0 of 2",
+            "1 of 2",
+            " 7",
+            "Without a figure",
+            "no figure, check or conclusion",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let charts = charts(&record);
+        assert_eq!((charts.len(), charts[0].series.len()), (1, 2), "statistics of one metric share a chart");
+        assert!(charts[0].title.contains("imported, not audited"));
+        assert!(charts[0].series[0].points.iter().all(|point| point.x >= 0.0));
+    }
+}

@@ -1,0 +1,151 @@
+//! Which values of a file are of a run: those whose periods have a part of its window in them. Figures are made of periods that are
+//! wholly in it, and of no others.
+
+use dyno_record::{ImportedMetric, ImportedPoint, ImportedWithin};
+
+use super::read::{Key, Metrics, Values};
+
+/// Values of one metric, and of all, that a record takes.
+const POINTS_MAX: usize = 50_000;
+const ALL_MAX: usize = 200_000;
+/// What moments of two programs that mean the same may be apart by their writing, s.
+const EDGE_S: f64 = 1e-3;
+
+/// When a run was measured: the begin of its window, s since 1970, and how long it was, s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct When {
+    pub(super) begin_s: f64,
+    pub(super) seconds: f64,
+}
+
+/// The metrics of `file` over the time of a run; `period_s` is what the user says of periods.
+///
+/// # Errors
+/// There are more values than a record takes.
+pub(super) fn settle(
+    all: &Metrics,
+    file: &str,
+    when: When,
+    period_s: Option<f64>,
+) -> Result<Vec<ImportedMetric>, String> {
+    let settled: Vec<ImportedMetric> =
+        all.iter().map(|(key, values)| one(key, values, file, when, period_s)).collect();
+    let points = |metric: &ImportedMetric| metric.points.len();
+    let (most, sum) =
+        (settled.iter().map(points).max().unwrap_or(0), settled.iter().map(points).sum::<usize>());
+    if most > POINTS_MAX || sum > ALL_MAX {
+        return Err(format!(
+            "it has {sum} values in the window, {most} of one metric; a record takes {ALL_MAX}, and {POINTS_MAX} of one: export it with \
+             longer periods"
+        ));
+    }
+    Ok(settled.into_iter().filter(|metric| !metric.points.is_empty()).collect())
+}
+
+fn one(key: &Key, values: &Values, file: &str, when: When, told_s: Option<f64>) -> ImportedMetric {
+    let said_s = told_s.or(values.period_s);
+    let found_s = if said_s.is_none() { nearest(&values.points) } else { None };
+    let period_s = said_s.or(found_s);
+    let length_s = period_s.unwrap_or(0.0);
+    let mut metric = ImportedMetric {
+        name: key.name.clone(),
+        of: key.of.clone(),
+        statistic: key.statistic.clone(),
+        unit: values.unit.clone(),
+        file: file.to_owned(),
+        period_s,
+        is_period_found: found_s.is_some(),
+        ..ImportedMetric::default()
+    };
+    let mut within: Vec<f64> = Vec::new();
+    for (at_s, value) in &values.points {
+        let at_s = at_s - when.begin_s;
+        let end_s = at_s + length_s;
+        if end_s <= EDGE_S && at_s < -EDGE_S {
+            metric.outside.0 += 1;
+        } else if at_s >= when.seconds - EDGE_S && end_s > when.seconds + EDGE_S {
+            metric.outside.1 += 1;
+        } else {
+            metric.points.push(ImportedPoint { at_s, value: *value });
+            if at_s >= -EDGE_S && end_s <= when.seconds + EDGE_S {
+                within.push(*value);
+            }
+        }
+    }
+    metric.within = of(&within);
+    metric
+}
+
+fn of(values: &[f64]) -> Option<ImportedWithin> {
+    let least = values.iter().copied().reduce(f64::min)?;
+    let most = values.iter().copied().reduce(f64::max)?;
+    // In parts, so that no sum of large values overflows.
+    let mean = values.iter().map(|value| value / values.len() as f64).sum::<f64>().clamp(least, most);
+    Some(ImportedWithin { periods: values.len() as u64, mean, least, most })
+}
+
+/// The least time between two values: periods follow each other, and some may be left out.
+fn nearest(points: &[(f64, f64)]) -> Option<f64> {
+    points
+        .windows(2)
+        .map(|two| two[1].0 - two[0].0)
+        .reduce(f64::min)
+        .map(|s| (s * 1e3).round() / 1e3)
+        .filter(|s| *s > 0.0)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn settled(points: Vec<(f64, f64)>, told_s: Option<f64>) -> Option<ImportedMetric> {
+        let key = Key { name: "CPUUtilization".into(), ..Key::default() };
+        let all = [(key, Values { points, ..Values::default() })].into();
+        settle(&all, "rds.csv", When { begin_s: 1_000.0, seconds: 150.0 }, told_s).unwrap().pop()
+    }
+
+    #[test]
+    fn figures_are_of_periods_that_are_wholly_in_the_window() {
+        // From 940, 1000, 1060, 1120 and 1180 on: the second and third are in it, the first only touches it.
+        let metric = settled(
+            vec![(940.0, 90.0), (1_000.0, 10.0), (1_060.0, 20.0), (1_120.0, 70.0), (1_180.0, 90.0)],
+            None,
+        )
+        .unwrap();
+        assert_eq!((metric.period_s, metric.is_period_found, metric.outside), (Some(60.0), true, (1, 1)));
+        assert_eq!(metric.points.iter().map(|point| point.value).collect::<Vec<_>>(), [10.0, 20.0, 70.0]);
+        let within = metric.within.unwrap();
+        assert_eq!((within.periods, within.mean, within.least, within.most), (2, 15.0, 10.0, 20.0));
+        // A period that is longer than what of the window it has makes no figure.
+        let long = settled(vec![(900.0, 3.0)], Some(300.0)).unwrap();
+        assert_eq!((long.points.len(), long.within), (1, None));
+        assert_eq!(settled(vec![(100.0, 3.0), (1_500.0, 3.0)], Some(60.0)), None);
+        // Of which nobody knows the length are moments.
+        let moment = settled(vec![(1_150.0, 3.0)], None).unwrap();
+        assert_eq!((moment.period_s, moment.within.unwrap().periods), (None, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn each_value_is_in_the_window_or_outside_of_it(
+            times in prop::collection::btree_set(0u32..2_000, 1..60),
+            told_s in prop::option::of(1.0f64..400.0),
+        ) {
+            let points: Vec<(f64, f64)> = times.iter().map(|at| (f64::from(*at), f64::from(*at))).collect();
+            let Some(metric) = settled(points.clone(), told_s) else { return Ok(()) };
+            let (before, behind) = metric.outside;
+            prop_assert_eq!(metric.points.len() as u64 + before + behind, points.len() as u64);
+            let length_s = metric.period_s.unwrap_or(0.0);
+            for point in &metric.points {
+                prop_assert!(point.at_s + length_s >= 0.0 && point.at_s <= 150.0);
+            }
+            if let Some(within) = metric.within {
+                prop_assert!(within.periods <= metric.points.len() as u64);
+                prop_assert!(within.least <= within.mean && within.mean <= within.most);
+            }
+        }
+    }
+}

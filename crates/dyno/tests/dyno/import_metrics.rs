@@ -1,0 +1,123 @@
+//! Metrics of a cloud beside a run of ours: shown, named as what they are, and used for nothing.
+
+use serde_json::Value;
+
+use crate::common::{Desk, assert_fits_schema};
+
+const DATA: [&str; 4] = ["--set", "data.scale=300 blocks", "--set", "workload.work_unit=8"];
+
+/// A desk with one run, and what its record was.
+fn measured() -> (Desk, Value) {
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", desk.file("bench.db").display());
+    assert_eq!(desk.dyno(&[&["load", "--target", &url][..], &DATA].concat()).code, 0);
+    let run = [
+        "run",
+        "--target",
+        &url,
+        "--set",
+        "run.time=3s",
+        "--set",
+        "run.warmup=0s",
+        "--set",
+        "observe.interval=500ms",
+    ];
+    let (code, _) = desk.json(&[&run[..], &DATA].concat());
+    assert!(code <= 1);
+    let (_, record) = desk.json(&["show", "last"]);
+    (desk, record)
+}
+
+/// A time of the run's window, so many seconds after its begin.
+fn at(record: &Value, after_s: i64) -> jiff::Timestamp {
+    let begin: jiff::Timestamp = record["window"]["begin"].as_str().unwrap().parse().unwrap();
+    jiff::Timestamp::from_second(begin.as_second() + after_s).unwrap()
+}
+
+#[test]
+fn metrics_of_a_cloud_stand_beside_a_run_and_change_nothing_of_it() {
+    let (desk, before) = measured();
+    // Whole seconds: the window began in the midst of one, so of four periods of a second two or three are wholly in it.
+    let mut text = String::from(
+        "Full label,db1 CPU,db1 <b>IOPS</b>\nMetric,CPUUtilization,<b>IOPS</b>\nStatistic,Average,Sum\n\
+        Unit,Percent,Count\nPeriod,1,1\n",
+    );
+    for second in -40..40 {
+        let value = if (0..4).contains(&second) { 40 + second } else { 99_999 };
+        let time = at(&before, second).to_string().replace('T', " ").replace('Z', "");
+        text += &format!("{time},{value},\n");
+    }
+    desk.write("rds.csv", &text);
+    let refused = desk.dyno(&["import-metrics", "last", "rds.csv"]);
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert!(
+        refused.err.contains("line 6")
+            && refused.err.contains("tells no time zone")
+            && refused.err.contains("--time-zone UTC"),
+        "{}",
+        refused.err
+    );
+    let elsewhere = desk.dyno(&["import-metrics", "last", "rds.csv", "--time-zone", "+09:00"]);
+    assert!(
+        elsewhere.code == 2 && elsewhere.err.contains("none of the values is of the time of a run"),
+        "{elsewhere:#?}"
+    );
+    assert_eq!(desk.json(&["show", "last"]).1, before, "nothing was stored");
+
+    let (code, told) = desk.json(&["import-metrics", "last", "rds.csv", "--time-zone", "UTC"]);
+    assert_eq!(code, 0, "{told:#}");
+    let (_, record) = desk.json(&["show", "last"]);
+    assert_fits_schema(&record);
+    let all = record["imported_metrics"].as_array().unwrap();
+    assert_eq!(all.len(), 1, "a metric without values is none: {all:#?}");
+    let cpu = &all[0];
+    assert_eq!(
+        (&cpu["name"], &cpu["statistic"], &cpu["period_s"]),
+        (&"CPUUtilization".into(), &"Average".into(), &1.0.into())
+    );
+    let within = &cpu["within"];
+    let (periods, most) = (within["periods"].as_u64().unwrap(), within["most"].as_f64().unwrap());
+    assert!((2..=3).contains(&periods) && most <= 43.0, "what is outside makes no figure: {cpu:#}");
+    let outside: Vec<u64> = cpu["outside"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+    assert!(outside.iter().all(|rows| *rows >= 36), "{cpu:#}");
+    let mut without = record.clone();
+    without.as_object_mut().unwrap().remove("imported_metrics");
+    assert_eq!(without, before, "all else is as it was");
+
+    let shown = desk.dyno(&["show", "last"]).out;
+    assert!(
+        shown.contains("imported, not audited") && shown.contains("no figure, check or conclusion"),
+        "{shown}"
+    );
+    let page = desk.file("page.html");
+    assert_eq!(desk.dyno(&["report", "last", "-o", page.to_str().unwrap()]).code, 0);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("Imported, not audited") && page.contains("CPUUtilization: imported, not audited"));
+    let (_, answer) = desk.json(&["compare", "last", "last"]);
+    assert!(!answer.to_string().contains("CPUUtilization"), "{answer:#}");
+
+    // Again, in place of the first; and out again.
+    desk.write(
+        "more.csv",
+        &format!(
+            "time,metric,value,unit\n{},CPUUtilization,7,Percent\n{},<i>x</i>,1,",
+            at(&before, 1),
+            at(&before, 1)
+        ),
+    );
+    let said = desk.dyno(&["import-metrics", "last", "more.csv", "--period", "1s"]);
+    assert!(said.code == 0 && said.err.contains("its last line has no end"), "{said:#?}");
+    let names: Vec<String> = desk.json(&["show", "last"]).1["imported_metrics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|metric| metric["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        names,
+        ["<i>x</i>", "CPUUtilization", "CPUUtilization"],
+        "another statistic is another metric"
+    );
+    assert_eq!(desk.dyno(&["import-metrics", "last", "--remove"]).code, 0);
+    assert_eq!(desk.json(&["show", "last"]).1, before);
+}
