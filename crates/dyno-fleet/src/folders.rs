@@ -124,7 +124,7 @@ mod tests {
         let own_sum = sum(&bytes);
         assert!(arrived.get(Some(&own_sum)).unwrap_err().contains("not arrived"));
         give(&mut arrived, &bytes).unwrap();
-        assert_eq!(arrived.get(Some(&own_sum)), Ok(sent.clone()));
+        assert_eq!(arrived.get(Some(&own_sum)), Ok(sent));
         give(&mut arrived, &bytes).unwrap();
         assert_eq!(arrived.get(None), Ok(Folders::default()));
         let next = folders("another");

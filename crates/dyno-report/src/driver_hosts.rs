@@ -105,7 +105,7 @@ mod tests {
         assert!(texts(&first, &fleet).contains(&told), "{}", texts(&first, &fleet));
         // A record of an earlier version tells no offset.
         let clock = ClockFit { ahead_us: None, drifted_us: None, ..first.clock };
-        let earlier = FleetHost { clock, ..first.clone() };
+        let earlier = FleetHost { clock, ..first };
         let told = format!("|{}|{ABSENT}|{ABSENT}|{}|", time_us(120.0), time_us(200.0));
         assert!(texts(&earlier, &fleet).contains(&told), "{}", texts(&earlier, &fleet));
         assert!(texts(&second, &fleet).contains("|25"), "{}", texts(&second, &fleet));
