@@ -60,7 +60,7 @@
     const place = figure(title, about);
     const options = {
       width: Math.max(280, place.clientWidth), height: 190, cursor: { sync: { key: sync } }, plugins: [shade],
-      scales: { x: { time: false, range: () => [warm(), Math.max(window_s ?? 10, data.at.at(-1) ?? 0)] }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+      scales: { x: { time: false, range: () => [warm(), until()] }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
       axes: [axis((u, all) => all.map((s) => s + " s")), axis((u, all) => all.map(values))],
       series: [{ label: isWatch ? "s in the watch" : "s in the window", value: (u, s) => s == null ? "–" : number(s) }, ...series.map((one) => ({ width: 1.75, points: { show: false }, value: (u, v) => v == null ? "–" : values(v), spanGaps: false, ...one }))],
     };
@@ -74,6 +74,8 @@
   };
   let warmup_s = 0;
   const warm = () => -Math.min(warmup_s, 600);
+  // A watch may last for days, of which what was seen so far is of interest.
+  const until = () => Math.max(isWatch ? 60 : window_s ?? 10, data.at.at(-1) ?? 0);
   chart("Throughput", "Operations that ended in each interval. The window is shaded; dashed: intervals below half of the median.", [{ label: "operations/s", stroke: paint("s0") }], (v) => number(v), () => [data.rate]);
   chart("Response time", "Median, 99th percentile and longest of each interval.", [{ label: "p50", stroke: paint("s2") }, { label: "p99", stroke: paint("s1") }, { label: "max", stroke: paint("s7"), width: 1 }], time, () => [data.p50, data.p99, data.max]);
   chart("Processors", "Of this machine, in percent.", [{ label: "busy", stroke: paint("s2") }, { label: "waiting for I/O", stroke: paint("s5") }], (v) => number(v) + " %", () => [data.cpu, data.iowait]);
