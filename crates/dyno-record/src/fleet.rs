@@ -72,6 +72,11 @@ pub struct ClockFit {
 }
 
 impl Fleet {
+    /// Whether there is one that handed in and whose clock was never held against the leader's, as where that was lost.
+    pub fn has_unknown_clocks(&self) -> bool {
+        self.hosts.iter().any(|host| host.lost.is_none() && host.clock.exchanges == 0)
+    }
+
     /// Those that handed in nothing.
     pub fn lost(&self) -> impl Iterator<Item = &FleetHost> {
         self.hosts.iter().filter(|host| host.lost.is_some())

@@ -36,7 +36,7 @@ pub(crate) fn grid(record: &RunRecord) -> Option<Grid> {
         Head::figures("most", ""),
         Head::text("unit"),
         Head::figures("periods", "").explained("that are wholly in the window, of those with a part of it"),
-        Head::figures("of", "s").explained("how long a period is"),
+        Head::figures("length", "s").explained("of each period"),
         Head::figures("outside", "").explained("rows of the file before and behind the window, left out"),
         Head::text("file"),
     ]);

@@ -28,7 +28,7 @@ pub(super) fn hosts(facts: &Facts<'_>) -> Verdict {
             format!("{short}: what these did is in the database's counters and in no figure of the run");
         return found(CheckStatus::Fail, expected, observed, detail);
     }
-    if fleet.hosts.iter().any(|host| host.lost.is_none() && host.clock.exchanges == 0) {
+    if fleet.has_unknown_clocks() {
         let detail = format!(
             "{of} driver hosts, whose clocks nobody knows any more: their leader was lost, and whether they began and ended together is not told"
         );

@@ -1,7 +1,7 @@
 //! The window itself: all sessions there, started together, ended together, and nobody asleep.
 
 use dyno_plan::Length;
-use dyno_record::{CheckStatus, Host, Window};
+use dyno_record::{CheckStatus, Fleet, Host, Window};
 
 use super::facts::Facts;
 use super::finding::{Skip, Verdict, found, skip};
@@ -175,6 +175,9 @@ pub(super) fn gate_skew(facts: &Facts<'_>) -> Verdict {
     let skew_us = facts.record.gate.skew_us_max;
     if !skew_us.is_finite() {
         return skip("the skew is not known");
+    }
+    if facts.record.fleet.as_ref().is_some_and(Fleet::has_unknown_clocks) {
+        return skip("sessions were on hosts whose clocks nobody knows any more: their leader was lost");
     }
     let window_us = facts.window().map_or(0.0, |window| window.seconds * 1e6);
     let on = |host: &Host, sessions: u32| {
