@@ -52,6 +52,7 @@ fn measure(job: &Job<'_>, watch: &dyn Watch, muster: Option<&dyn Muster>) -> Res
             .hint(NO_THREAD)
             .cause(error)
     };
+    job.targets.iter().for_each(|aim| aim.target.driven_elsewhere(muster.is_some()));
     let mut watchers = Vec::with_capacity(job.targets.len());
     for at in 0..job.targets.len() {
         watchers.push(start_watcher(job, at, &no_thread)?);

@@ -142,6 +142,10 @@ pub trait Target: Dataset + Proof {
         body();
     }
 
+    /// Says whether sessions of other processes do the work of the next run, beside this one's or in their place: what an engine
+    /// would know of its own connections alone it leaves out then, with the reason, and never takes theirs for a stranger's.
+    fn driven_elsewhere(&self, _elsewhere: bool) {}
+
     /// How this engine writes SQL.
     fn dialect(&self) -> Dialect;
 

@@ -234,6 +234,8 @@ pub(crate) struct Own {
     closed: Share,
     /// Whether one was lost without having told.
     lost: bool,
+    /// Whether other processes have sessions of the same run, of which nothing is known here.
+    elsewhere: bool,
     /// Connections of Dyno's that are no sessions: they look, and do not work.
     looking: BTreeSet<u32>,
     /// What statements cost, by their texts.
@@ -294,6 +296,16 @@ impl Own {
         }
     }
 
+    /// Says whether other processes have sessions of the run.
+    pub(crate) fn driven_elsewhere(&mut self, elsewhere: bool) {
+        self.elsewhere = elsewhere;
+    }
+
+    /// Whether other processes have sessions of the run, so that a connection that is not known here may be the run's.
+    pub(crate) fn are_elsewhere(&self) -> bool {
+        self.elsewhere
+    }
+
     /// One execution of a statement was so many transactions.
     pub(super) fn cost(&mut self, sql: &str, transactions: u64) {
         if let Some(costs) = self.costs.get_mut(sql) {
@@ -311,9 +323,9 @@ impl Own {
         Some(costs.transactions as f64 / costs.executions as f64)
     }
 
-    /// All of them together by now, where each has told.
+    /// All of them together by now, where each has told and there are no others.
     pub(crate) fn sum(&self) -> Option<Share> {
-        if self.lost {
+        if self.lost || self.elsewhere {
             return None;
         }
         self.open.values().try_fold(self.closed, |sum, open| Some(sum.and(open.by_now()?)))

@@ -81,16 +81,19 @@ impl Sampler for MySampler {
         let (sql, columns) = if self.by_wait { (BY_WAIT, WAIT_COLUMNS) } else { (BY_STAGE, STAGE_COLUMNS) };
         let rows = self.connection.simple(sql)?;
         let own = open_books(&self.sessions);
+        let elsewhere = own.are_elsewhere();
         for row in &rows {
             let [_, user, database, command, stage, event] = columns.map(|column| row.get(column));
             let Some(id) = row.parse(columns[0]) else { continue };
             if !matches!(command, Some("Query" | "Execute" | "Fetch")) || own.looks(id) {
                 continue;
             }
-            if self.all || own.has(id) {
+            // Connections of the run's that other processes have opened are told by their database alone.
+            let may_be_own = elsewhere && database == Some(self.database.as_str());
+            if self.all || own.has(id) || may_be_own {
                 into.push(wait(event, stage.unwrap_or_default()));
             }
-            if self.all || (!own.has(id) && !stands_still(stage.unwrap_or_default())) {
+            if self.all || (!elsewhere && !own.has(id) && !stands_still(stage.unwrap_or_default())) {
                 others.push(OtherSession {
                     database: database.unwrap_or_default().to_owned(),
                     program: user.unwrap_or_default().to_owned(),
@@ -103,6 +106,11 @@ impl Sampler for MySampler {
     }
 
     fn sees_others(&self) -> Result<(), String> {
+        if open_books(&self.sessions).are_elsewhere() {
+            return Err("the connections of driver hosts elsewhere cannot be told from those of others, so waits are those of all \
+                 that worked in this database"
+                .to_owned());
+        }
         match self.sees_others {
             true => Ok(()),
             false => {

@@ -5,7 +5,7 @@ use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
 use super::ops::{self, MySession};
-use super::own::Sessions;
+use super::own::{Sessions, open_books};
 use super::wire::Connection;
 use super::{counters, explain, identity, layout, lock, sampler, seen, stuck};
 use dyno_engine::pool::BreakOff;
@@ -94,6 +94,10 @@ impl Target for MyTarget {
 
     fn seen(&self, asked: &Asked) -> Result<Seen, TargetError> {
         self.ask(|connection| seen::seen(connection, asked))
+    }
+
+    fn driven_elsewhere(&self, elsewhere: bool) {
+        open_books(&self.sessions).driven_elsewhere(elsewhere);
     }
 
     fn dialect(&self) -> Dialect {

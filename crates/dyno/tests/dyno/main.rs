@@ -34,6 +34,8 @@ mod faults_terminal;
 #[cfg(feature = "fleet")]
 mod fleet;
 #[cfg(feature = "fleet")]
+mod fleet_mysql;
+#[cfg(feature = "fleet")]
 mod fleet_sent;
 #[cfg(feature = "fleet")]
 mod fleet_site;

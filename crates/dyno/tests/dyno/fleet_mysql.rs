@@ -1,0 +1,48 @@
+//! Several driver hosts on MySQL and MariaDB, whose counters each connection tells its own share of: those of other processes are no
+//! strangers'.
+
+use dyno_testbed::{MySql, Nats};
+
+use crate::common::assert_fits_schema;
+use crate::fleet_site::{DATA, Site, hosts};
+
+#[test]
+fn sessions_of_driver_hosts_are_not_taken_for_those_of_others() {
+    for version in MySql::available() {
+        let Some(site) = Site::new(Nats::start(&[])) else { return };
+        let server = MySql::start(&version, &[]);
+        let url = server.url();
+        let load = site.desk.dyno(&[&["load", "--target", &url][..], &DATA].concat());
+        assert_eq!(load.code, 0, "{load:#?}");
+        let _agents = [site.agent("a1"), site.agent("a2")];
+        let mix = ["--set", "workload.update_pct=30", "--set", "run.time=2s", "--set", "observe.waits=50/s"];
+        let mut args = site.args("run", "2", "60s", &mix);
+        let at = args.iter().position(|arg| arg == "--target").unwrap() + 1;
+        args[at] = url;
+        let (code, record) = site.desk.json(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(code, 0, "{version:?} {} {:#}", record["reasons"], record["audit"]);
+        assert_fits_schema(&record);
+        assert!(hosts(&record).iter().all(|host| host["ops"].as_u64().unwrap() > 0), "{:#}", record["fleet"]);
+        // What only this process's connections would tell is absent, and no 0.
+        assert!(
+            record["counters"]["own"].as_object().is_none_or(serde_json::Map::is_empty),
+            "{:#}",
+            record["counters"]["own"]
+        );
+        let status = |name: &str| {
+            let checks = record["audit"].as_array().unwrap();
+            checks
+                .iter()
+                .find(|check| check["check"] == name)
+                .map(|check| check["status"].as_str().unwrap().to_owned())
+        };
+        assert_eq!(status("commits").as_deref(), Some("pass"), "{version:?} {:#}", record["audit"]);
+        assert_eq!(status("others").as_deref(), Some("skipped"), "{version:?} {:#}", record["audit"]);
+        assert_eq!(
+            status("others_sessions").as_deref(),
+            Some("skipped"),
+            "{version:?} {:#}",
+            record["audit"]
+        );
+    }
+}
