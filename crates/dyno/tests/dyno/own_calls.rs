@@ -171,7 +171,13 @@ fn procedures_are_called_and_counted_on_mysql_and_mariadb() {
                 &["run.ops_per_session=60", "run.warmup=0s", "workload.connect=transaction"],
                 &["run.time=1s", "run.warmup=1s", "run.threads=1"],
             ] {
-                let record = run(&desk, &url, &[sets, &[protocol]].concat());
+                let mut record = run(&desk, &url, &[sets, &[protocol]].concat());
+                // On a busy machine a second may be too short to meet each of the transactions.
+                for warmup in ["run.warmup=5s", "run.warmup=30s"] {
+                    if sets.contains(&"run.warmup=1s") && check(&record, "expected")["status"] == "skipped" {
+                        record = run(&desk, &url, &["run.time=1s", "run.threads=1", warmup, protocol]);
+                    }
+                }
                 assert_valid(&record);
                 let whole = check(&record, "commits_whole");
                 if record["errors"].as_array().unwrap().is_empty() {

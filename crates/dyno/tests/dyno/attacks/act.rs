@@ -20,6 +20,8 @@ pub(crate) struct Doings {
     burners: Vec<Burners>,
     ended: Arc<AtomicBool>,
     desks: Vec<Arc<Desk>>,
+    /// Of each that is done once and soon over, whether it is done.
+    brief: Vec<Arc<AtomicBool>>,
 }
 
 impl Doings {
@@ -29,8 +31,13 @@ impl Doings {
         let pause = Duration::from_secs_f64(act.seconds);
         if let Some(sql) = &act.sql {
             let (act, sql, ended) = (act.clone(), sql.clone(), Arc::clone(&self.ended));
+            let is_done = Arc::new(AtomicBool::new(false));
+            if act.then.is_none() && !act.again && !act.may_fail {
+                self.brief.push(Arc::clone(&is_done));
+            }
             self.go(act.at == "before", move || {
                 let done = run_sql(&client, &act, &sql, pause, &ended);
+                is_done.store(true, Ordering::SeqCst);
                 if act.may_fail { Ok(String::new()) } else { done }
             });
         }
@@ -86,6 +93,11 @@ impl Doings {
         } else {
             self.threads.push(thread);
         }
+    }
+
+    /// Whether something is still being done that is done once, and soon over.
+    pub(crate) fn are_late(&self) -> bool {
+        self.brief.iter().any(|done| !done.load(Ordering::SeqCst))
     }
 
     /// Ends what goes on until the end, and returns what failed: an attack that did nothing proves nothing.
