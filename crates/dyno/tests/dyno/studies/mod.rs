@@ -55,6 +55,15 @@ fn left(desk: &Desk) -> Vec<String> {
 }
 
 #[test]
+fn every_ready_study_has_plans_that_can_be_run() {
+    let desk = Desk::new();
+    for ready in dyno_plan::study::READY_STUDIES {
+        let said = study(&desk, &["plan", ready.name]);
+        assert_eq!(said.code, 0, "{}: {said:#?}", ready.name);
+    }
+}
+
+#[test]
 fn a_plan_shows_every_command_and_runs_none_and_a_study_runs_none_before_it_was_agreed_to() {
     let desk = desk(TRACED);
     let plan = study(&desk, &["plan", "study.toml"]);
