@@ -3,7 +3,7 @@
 Dyno loads the tables twice: peers have theirs in a database of their own, as they do not keep all that Dyno asks for behind a run. go-tpc runs on
 them as they are, for sysbench-tpcc they are renamed to its names and back (both lack nothing of what they need). `GO_TPC` names the program, `SYSBENCH_TPCC` the folder of the scripts; a peer that is not there is skipped with that reason.
 `ORDERS` names a changed folder of the workload, `WAREHOUSES=2` takes others than 20, `SESSIONS=4` other sessions, `ENGINES=postgres,mysql` some engines; `PEER_LOAD=1` also times peers' own loads of one
-warehouse, `PEER_CHECK=1` asks go-tpc whether Dyno's tables are right behind Dyno's runs; `AGAINST="client drive,go-tpc"` measures these sides only.
+warehouse, `PEER_CHECK=1` asks go-tpc whether Dyno's tables are right behind Dyno's runs; `AGAINST="client drive;go-tpc"` measures these sides only.
 """
 
 import contextlib
@@ -117,7 +117,7 @@ def measure(table, server, engine, dyno, sessions):
     sides.append(("client drive", "drive=server,deck=false", lambda: ours("drive=client,deck=false"), 2.0))
     # The disk's time is the same for both and hides what round trips cost.
     sides.append((f"client drive{UNWAITED}", "drive=server,deck=false", lambda: ours("drive=client,deck=false", commit="nowait"), 2.0))
-    wished = os.environ.get("AGAINST", "").split(",")
+    wished = os.environ.get("AGAINST", "").split(";")
     for name, options, peer, wanted in (side for side in sides if wished == [""] or side[0] in wished):
         by = over_tcp if name == "go-tpc" else dyno
         commit = "nowait" if name.endswith(UNWAITED) else "wait"
