@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -51,6 +52,15 @@ def meeting_point():
     port = postgres.free_port()
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with ended(subprocess.Popen([program, "-a", "127.0.0.1", "-p", str(port)], **quiet)):
+        until = time.monotonic() + 30
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                if time.monotonic() > until:
+                    raise RuntimeError("nats-server does not listen") from None
+                time.sleep(0.05)
         yield f"nats://127.0.0.1:{port}"
 
 
