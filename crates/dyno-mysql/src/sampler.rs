@@ -40,8 +40,9 @@ pub(super) struct MySampler {
     /// Whether it looks at all sessions alike.
     all: bool,
     sees_others: bool,
-    /// The database under test.
+    /// The database under test, and who works in it.
     database: String,
+    user: String,
     sessions: Sessions,
 }
 
@@ -68,7 +69,15 @@ impl MySampler {
         let (kept, sees_others) = (counts(WAITS_ARE_KEPT)?, counts(SEES_ALL)?);
         let by_wait = kept && connection.simple(BY_WAIT).is_ok();
         open_books(&sessions).looker(connection.id());
-        Ok(Self { connection, by_wait, all, sees_others, database: config.database.clone(), sessions })
+        Ok(Self {
+            connection,
+            by_wait,
+            all,
+            sees_others,
+            database: config.database.clone(),
+            user: config.user.clone(),
+            sessions,
+        })
     }
 }
 
@@ -88,8 +97,9 @@ impl Sampler for MySampler {
             if !matches!(command, Some("Query" | "Execute" | "Fetch")) || own.looks(id) {
                 continue;
             }
-            // Connections of the run's that other processes have opened are told by their database alone.
-            let may_be_own = elsewhere && database == Some(self.database.as_str());
+            // Connections of the run's that other processes have opened are told by their user and database alone.
+            let may_be_own =
+                elsewhere && database == Some(self.database.as_str()) && user == Some(self.user.as_str());
             if self.all || own.has(id) || may_be_own {
                 into.push(wait(event, stage.unwrap_or_default()));
             }
@@ -107,8 +117,8 @@ impl Sampler for MySampler {
 
     fn sees_others(&self) -> Result<(), String> {
         if open_books(&self.sessions).are_elsewhere() {
-            return Err("the connections of driver hosts elsewhere cannot be told from those of others, so waits are those of all \
-                 that worked in this database"
+            return Err("the connections of driver hosts elsewhere cannot be told from those of others, so waits are those of \
+                 all that this user did in this database"
                 .to_owned());
         }
         match self.sees_others {
