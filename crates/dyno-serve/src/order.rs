@@ -14,7 +14,10 @@ use crate::jobs::{Kind, MACHINE, Start};
 use crate::setup::Setup;
 use crate::targets::NamedTarget;
 
+mod args;
+mod form;
 mod platform;
+mod refused;
 
 /// Parts of a calibration.
 pub(crate) const PARTS: [&str; 3] = ["memory", "device", "commit"];
@@ -170,72 +173,6 @@ impl Made {
 }
 
 impl Order {
-    /// An order out of the fields of a form.
-    pub(crate) fn of_form(fields: &[(String, String)]) -> Result<Self, Wrong> {
-        let mut order = Self { load: false, quick: false, ..Self::default() };
-        for (name, value) in fields {
-            let value = value.trim().replace("\r\n", "\n");
-            match name.as_str() {
-                "kind" => {
-                    order.kind = Kind::from_name(&value)
-                        .ok_or_else(|| wrong("kind", "there is nothing of that name to start", ""))?;
-                }
-                "target" => order.target = value,
-                "ready" => order.ready = value,
-                "workload" => order.workload = value,
-                "load" => order.load = true,
-                "variant" => order.variant = value,
-                "tags" => order.tags = listed(&value, ','),
-                "limits" => order.limits = listed(&value, '\n'),
-                "over" => order.over = value,
-                "max" => order.max = value,
-                "groups" => order.groups = listed(&value, ','),
-                "tests" => order.tests = listed(&value, ','),
-                "time" => order.time = value,
-                "a" => order.a = value,
-                "b" => order.b = value,
-                "pairs" => {
-                    order.pairs =
-                        value.parse().map_err(|_| wrong("pairs", "not a whole number", "1 to 1,000"))?;
-                }
-                "quick" => order.quick = true,
-                "watch_for" => order.watch_for = value,
-                "parts" => order.parts.push(value),
-                "proof" => order.proof = value,
-                "kill_command" => order.kill_command = value,
-                "restart_command" => order.restart_command = value,
-                "study" => order.study = value,
-                "params" => {
-                    for line in listed(&value, '\n') {
-                        let (name, value) = line.split_once('=').ok_or_else(|| {
-                            wrong("params", format!("{line:?} is no parameter"), "size = 4G")
-                        })?;
-                        order.params.insert(name.trim().to_owned(), value.trim().to_owned());
-                    }
-                }
-                "on_target" => order.on_target = true,
-                "confirmed" => order.confirmed = value,
-                "axes" => {
-                    for line in listed(&value, '\n') {
-                        let (key, value) = line.split_once('=').ok_or_else(|| {
-                            wrong("axes", format!("{line:?} is no axis"), "sessions = 1, 2, 4, 8")
-                        })?;
-                        order.set.insert(format!("sweep.{}", key.trim()), value.trim().to_owned());
-                    }
-                }
-                "do" => {}
-                name => match name.strip_prefix("set.") {
-                    Some(key) if !value.is_empty() => {
-                        order.set.insert(key.to_owned(), value);
-                    }
-                    Some(_) => {}
-                    None => return Err(wrong("", format!("there is no field {name:?}"), "")),
-                },
-            }
-        }
-        Ok(order)
-    }
-
     /// The plan, the command line and the steps; or everything that is wrong.
     pub(crate) fn make(&self, setup: &Setup) -> Result<Made, Vec<Wrong>> {
         let target = setup.targets.get(&self.target).ok_or_else(|| vec![self.no_target(setup)])?;
@@ -273,93 +210,6 @@ impl Order {
         };
         let commands = self.commands(&start);
         Ok(Made { toml, command, seconds, runs, commands, start: StartMade(start) })
-    }
-
-    fn no_target(&self, setup: &Setup) -> Wrong {
-        let names: Vec<&str> = setup.targets.all().map(|(name, _)| name).collect();
-        let hint = if names.is_empty() {
-            "start the server with --targets FILE or --target URL".to_owned()
-        } else {
-            format!("there are {}", names.join(", "))
-        };
-        wrong("target", "no target of that name is in the server's list", hint)
-    }
-
-    /// What no page may ask for, and what is no such value at all.
-    fn refused(&self, setup: &Setup) -> Vec<Wrong> {
-        let mut found: Vec<Wrong> = Vec::new();
-        for (key, value) in &self.set {
-            found.extend(allowed::refusal(key, value, setup.allow_commands).map(|why| wrong(key, why, "")));
-        }
-        if !self.workload.is_empty() && !setup.workloads.iter().any(|known| known.name == self.workload) {
-            found.push(wrong("workload", "there is no such ready workload", ""));
-        }
-        for (name, mark) in
-            std::iter::once(("variant", &self.variant)).chain(self.tags.iter().map(|tag| ("tags", tag)))
-        {
-            if mark.contains(',') || mark.chars().any(char::is_control) || mark.chars().count() > 100 {
-                found.push(wrong(name, "not a name", "up to 100 characters and no comma"));
-            }
-        }
-        match self.kind {
-            Kind::Search if self.limits.is_empty() => {
-                found.push(wrong("limits", "a search needs a limit", "write p99 <= 2ms"));
-            }
-            Kind::Search => {
-                for limit in &self.limits {
-                    let read = dyno_analyze::Limit::from_str(limit);
-                    found.extend(
-                        read.err().map(|error| wrong("limits", error.to_string(), "write p99 <= 2ms")),
-                    );
-                }
-                if !matches!(self.over.as_str(), "sessions" | "rate") {
-                    found.push(wrong("over", "nothing of that name rises", "sessions or rate"));
-                }
-                if !self.max.is_empty() && !self.max.parse::<f64>().is_ok_and(|max| max >= 1.0) {
-                    found.push(wrong(
-                        "max",
-                        "not a number from 1",
-                        "sessions per schema, or operations per second",
-                    ));
-                }
-            }
-            Kind::Suite => {
-                let is_name = |name: &String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-                for (field, names) in [("groups", &self.groups), ("tests", &self.tests)] {
-                    let hint = "`dyno suite list` shows them";
-                    found.extend(
-                        names
-                            .iter()
-                            .filter(|name| !is_name(name))
-                            .map(|name| wrong(field, format!("{name:?} is none"), hint)),
-                    );
-                }
-            }
-            Kind::Soak if dyno_plan::Span::from_str(&self.time).is_err() => {
-                found.push(wrong("time", "not a duration", "write 8h, 20m or 90s"));
-            }
-            Kind::Watch if dyno_plan::Span::from_str(&self.watch_for).is_err() => {
-                found.push(wrong("watch_for", "not a duration", "write 8h, 20m or 90s"));
-            }
-            Kind::Calibrate => {
-                let unknown = self.parts.iter().filter(|part| !PARTS.contains(&part.as_str()));
-                found.extend(
-                    unknown.map(|part| wrong("parts", format!("{part:?} is none"), PARTS.join(", "))),
-                );
-            }
-            Kind::Prove => found.extend(self.refused_proof(setup.allow_commands)),
-            Kind::Study => found.extend(self.refused_study(setup.allow_commands)),
-            Kind::Ab => {
-                for (name, side) in [("a", &self.a), ("b", &self.b)] {
-                    found.extend(refused_side(name, side, setup.allow_commands));
-                }
-                if !(1..=1_000).contains(&self.pairs) {
-                    found.push(wrong("pairs", "out of range", "1 to 1,000"));
-                }
-            }
-            _ => {}
-        }
-        found
     }
 
     /// The plan as the child reads it: it also says where the password is.
@@ -405,121 +255,6 @@ impl Order {
             Kind::Search | Kind::Suite | Kind::Load | Kind::Check => (None, None),
             Kind::Calibrate | Kind::Prove | Kind::Study => (None, None),
         })
-    }
-
-    /// What the child of each step is given. Values stand behind `=`, so that none of them can be an option.
-    fn steps(&self, setup: &Setup, target: &NamedTarget) -> Vec<Vec<String>> {
-        let mut common =
-            vec!["--plan=PLAN".to_owned(), format!("--repository={}", setup.repository.display())];
-        if setup.allow_commands {
-            common.push("--allow-hooks".to_owned());
-        }
-        let mut steps = Vec::new();
-        if !self.workload.is_empty() {
-            common.push(format!("--set=workload.folder=@{}", self.workload));
-        }
-        let with = |mut args: Vec<String>| {
-            args.extend(common.iter().cloned());
-            args
-        };
-        if self.loads_first() {
-            steps.push(with(vec!["load".into()]));
-        }
-        let mut args = self.words();
-        args.extend(self.own_args(target));
-        steps.push(with(args));
-        steps
-    }
-
-    /// The command's name, and that of the part of it that is meant.
-    fn words(&self) -> Vec<String> {
-        let of_proof = Some(self.proof.clone()).filter(|_| self.kind == Kind::Prove);
-        std::iter::once(self.kind.name().to_owned()).chain(of_proof).collect()
-    }
-
-    /// Whether data is loaded by a step of its own: a sweep and a suite load what they need themselves.
-    fn loads_first(&self) -> bool {
-        let is_proof_with_data = self.kind == Kind::Prove && self.proof != "window";
-        self.load
-            && (is_proof_with_data || matches!(self.kind, Kind::Run | Kind::Search | Kind::Soak | Kind::Ab))
-    }
-
-    /// Options of the kind.
-    fn own_args(&self, target: &NamedTarget) -> Vec<String> {
-        let mut args = Vec::new();
-        match self.kind {
-            Kind::Search => {
-                args.extend(self.limits.iter().map(|limit| format!("--limit={limit}")));
-                args.push(format!("--over={}", self.over));
-                args.extend(Some(&self.max).filter(|max| !max.is_empty()).map(|max| format!("--max={max}")));
-            }
-            Kind::Soak => args.push(format!("--time={}", self.time)),
-            Kind::Ab => args.extend([
-                format!("--a={}", self.a),
-                format!("--b={}", self.b),
-                format!("--pairs={}", self.pairs),
-            ]),
-            Kind::Suite => {
-                args.push(if self.quick { "--quick" } else { "--full" }.to_owned());
-                args.extend(self.groups.iter().map(|group| format!("--group={group}")));
-                args.extend(self.tests.iter().map(|test| format!("--test={test}")));
-            }
-            Kind::Watch => {
-                args.push(format!("--for={}", self.watch_for));
-                let interval = self.set.get("observe.interval");
-                args.extend(interval.map(|interval| format!("--interval={interval}")));
-            }
-            Kind::Calibrate => {
-                args.extend(self.quick.then(|| "--quick".to_owned()));
-                args.extend(self.parts.iter().map(|part| format!("--only={part}")));
-            }
-            Kind::Prove if self.proof == "durability" => {
-                args.push(format!("--kill-command={}", self.kill_command));
-                let restart = Some(&self.restart_command).filter(|command| !command.is_empty());
-                args.extend(restart.map(|command| format!("--restart-command={command}")));
-            }
-            Kind::Run | Kind::Sweep | Kind::Load | Kind::Check | Kind::Prove | Kind::Study => {}
-        }
-        if !matches!(self.kind, Kind::Load | Kind::Check | Kind::Prove) {
-            let variant = Some(&self.variant).filter(|name| !name.is_empty()).or(target.variant.as_ref());
-            args.extend(variant.map(|name| format!("--variant={name}")));
-            args.extend(self.tags.iter().map(|tag| format!("--tag={tag}")));
-        }
-        args
-    }
-
-    /// The command line that does the same at a terminal.
-    fn command(&self, target: &NamedTarget, engine: &EngineSpec, setup: &Setup) -> String {
-        let mut lines = Vec::new();
-        let mut common: Vec<String> = Vec::new();
-        if self.ready.is_empty() {
-            common.push(format!("--target {}", quoted(&target.url)));
-        } else {
-            lines.push(format!(
-                "dyno init --ready {} --engine {} --target {} --plan {}.toml",
-                self.ready,
-                engine.name,
-                quoted(&target.url),
-                self.ready
-            ));
-            common.push(format!("--plan {}.toml", self.ready));
-        }
-        if !self.workload.is_empty() {
-            common.push(format!("--set workload.folder=@{}", self.workload));
-        }
-        common.extend(
-            self.set.iter().map(|(key, value)| format!("--set {}", quoted(&format!("{key}={value}")))),
-        );
-        if dyno_record::repository::default_path().as_deref() != Some(setup.repository.as_path()) {
-            common.push(format!("--repository {}", quoted(&setup.repository.display().to_string())));
-        }
-        let common = common.join(" ");
-        if self.loads_first() {
-            lines.push(format!("dyno load {common}"));
-        }
-        let own: Vec<String> = self.own_args(target).iter().map(|arg| format!(" {}", quoted(arg))).collect();
-        lines.push(format!("dyno {}{} {common}", self.words().join(" "), own.concat()));
-        lines.join("\n")
     }
 }
 
@@ -575,33 +310,10 @@ fn of_plan(errors: &dyno_plan::PlanErrors) -> Vec<Wrong> {
     errors.errors.iter().map(one).collect()
 }
 
-/// A side of a comparison is settings only: what looks like a file would be opened.
-fn refused_side(name: &str, side: &str, allow_commands: bool) -> Option<Wrong> {
-    let is_file = std::path::Path::new(side).extension().is_some_and(|ending| ending == "toml");
-    if is_file {
-        return Some(wrong(name, "a page names no file of the server", "write KEY=VALUE[,KEY=VALUE…]"));
-    }
-    side.split(',').map(str::trim).filter(|pair| !pair.is_empty()).find_map(|pair| {
-        let Some((key, value)) = pair.split_once('=') else {
-            return Some(wrong(name, format!("{pair:?} is no setting"), "write KEY=VALUE[,KEY=VALUE…]"));
-        };
-        allowed::refusal(key, value, allow_commands).map(|why| wrong(name, format!("{key}: {why}"), ""))
-    })
-}
-
 fn listed(text: &str, mark: char) -> Vec<String> {
     text.split(mark).map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 fn wrong(field: &str, problem: impl Into<String>, hint: impl Into<String>) -> Wrong {
     Wrong { field: field.to_owned(), problem: problem.into(), hint: hint.into() }
-}
-
-/// A word of a shell's command line.
-fn quoted(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
-    if !text.is_empty() && text.bytes().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

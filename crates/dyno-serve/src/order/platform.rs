@@ -6,7 +6,8 @@ use dyno_campaign::study;
 use dyno_plan::PlanSource;
 use dyno_plan::study::{READY_STUDIES, ReadyStudy, StudyFile};
 
-use super::{Made, Order, PROOFS, StartMade, Wrong, quoted, wrong};
+use super::args::quoted;
+use super::{Made, Order, PROOFS, StartMade, Wrong, wrong};
 use crate::commands::Commands;
 use crate::jobs::{Kind, MACHINE, Start};
 use crate::setup::Setup;

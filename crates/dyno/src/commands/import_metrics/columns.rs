@@ -140,7 +140,6 @@ fn wide(heads: &[Vec<String>]) -> Result<Layout, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use super::*;
 

@@ -250,6 +250,5 @@ pub(super) fn period(text: &str) -> Result<f64, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #[path = "read_tests.rs"]
 mod tests;

@@ -95,7 +95,6 @@ fn nearest(points: &[(f64, f64)]) -> Option<f64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use proptest::prelude::*;
 

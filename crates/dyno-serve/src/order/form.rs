@@ -1,0 +1,72 @@
+//! An order out of the fields of a form.
+
+use super::{Order, Wrong, listed, wrong};
+use crate::jobs::Kind;
+
+impl Order {
+    /// An order out of the fields of a form.
+    pub(crate) fn of_form(fields: &[(String, String)]) -> Result<Self, Wrong> {
+        let mut order = Self { load: false, quick: false, ..Self::default() };
+        for (name, value) in fields {
+            let value = value.trim().replace("\r\n", "\n");
+            match name.as_str() {
+                "kind" => {
+                    order.kind = Kind::from_name(&value)
+                        .ok_or_else(|| wrong("kind", "there is nothing of that name to start", ""))?;
+                }
+                "target" => order.target = value,
+                "ready" => order.ready = value,
+                "workload" => order.workload = value,
+                "load" => order.load = true,
+                "variant" => order.variant = value,
+                "tags" => order.tags = listed(&value, ','),
+                "limits" => order.limits = listed(&value, '\n'),
+                "over" => order.over = value,
+                "max" => order.max = value,
+                "groups" => order.groups = listed(&value, ','),
+                "tests" => order.tests = listed(&value, ','),
+                "time" => order.time = value,
+                "a" => order.a = value,
+                "b" => order.b = value,
+                "pairs" => {
+                    order.pairs =
+                        value.parse().map_err(|_| wrong("pairs", "not a whole number", "1 to 1,000"))?;
+                }
+                "quick" => order.quick = true,
+                "watch_for" => order.watch_for = value,
+                "parts" => order.parts.push(value),
+                "proof" => order.proof = value,
+                "kill_command" => order.kill_command = value,
+                "restart_command" => order.restart_command = value,
+                "study" => order.study = value,
+                "params" => {
+                    for line in listed(&value, '\n') {
+                        let (name, value) = line.split_once('=').ok_or_else(|| {
+                            wrong("params", format!("{line:?} is no parameter"), "size = 4G")
+                        })?;
+                        order.params.insert(name.trim().to_owned(), value.trim().to_owned());
+                    }
+                }
+                "on_target" => order.on_target = true,
+                "confirmed" => order.confirmed = value,
+                "axes" => {
+                    for line in listed(&value, '\n') {
+                        let (key, value) = line.split_once('=').ok_or_else(|| {
+                            wrong("axes", format!("{line:?} is no axis"), "sessions = 1, 2, 4, 8")
+                        })?;
+                        order.set.insert(format!("sweep.{}", key.trim()), value.trim().to_owned());
+                    }
+                }
+                "do" => {}
+                name => match name.strip_prefix("set.") {
+                    Some(key) if !value.is_empty() => {
+                        order.set.insert(key.to_owned(), value);
+                    }
+                    Some(_) => {}
+                    None => return Err(wrong("", format!("there is no field {name:?}"), "")),
+                },
+            }
+        }
+        Ok(order)
+    }
+}
