@@ -294,18 +294,39 @@ fn a_node_exporter_behind_tls_and_a_password_tells_the_same() {
 fn a_watch_looks_at_the_databases_machine_until_it_goes_away() {
     let Some(scene) = Scene::new(&[]) else { return };
     let url = scene.server.url();
-    let watch = |hosts: &str, length: &str| {
-        let hosts = format!("observe.hosts={hosts}");
-        let args =
-            ["watch", &url, "--for", length, "--interval", "500ms", "--set", &hosts, "--json", "--verbose"];
+    let watch = |length: &str, interval: &str| {
+        let args = [
+            "watch",
+            &url,
+            "--for",
+            length,
+            "--interval",
+            interval,
+            "--set",
+            "observe.hosts=ssh://db1",
+            "--json",
+            "--verbose",
+        ];
         let mut command = scene.desk.command(&args);
         command.env("PATH", scene.sshd.path());
         Running::of(command)
     };
-    let said = watch("ssh://db1", "3s").end();
-    assert_eq!(said.code, 0, "{said:#?}");
-    let (_, record) = scene.desk.json(&["show", "last"]);
-    assert_fits_schema(&record);
+    // A quarter of an interval is waited for an answer; on a busy machine the shortest may be too short, and that is said.
+    let mut record = Value::Null;
+    for (length, interval) in [("3s", "500ms"), ("10s", "2s"), ("30s", "5s")] {
+        let said = watch(length, interval).end();
+        assert_eq!(said.code, 0, "{said:#?}");
+        record = scene.desk.json(&["show", "last"]).1;
+        assert_fits_schema(&record);
+        let busy = &record["metrics"]["cpu_busy_pct"];
+        if busy["value"].is_number() && record["hosts"][0]["counters"]["cpu.user_s"].is_number() {
+            break;
+        }
+        assert!(
+            busy["value"].is_number() || busy["absent"].as_str().is_some_and(|why| why.contains("ssh://db1")),
+            "{busy}"
+        );
+    }
     let there = &record["hosts"][0];
     assert_eq!(
         (&there["roles"], &there["observed"]["url"]),
@@ -318,7 +339,7 @@ fn a_watch_looks_at_the_databases_machine_until_it_goes_away() {
     let points = record["series"]["points"].as_array().unwrap();
     assert!(points.iter().any(|point| point["metrics"]["cpu_busy_pct"].is_number()), "{record:#}");
 
-    let mut lost = watch("ssh://db1", "1h");
+    let mut lost = watch("1h", "500ms");
     let after = |watch: &mut Running, more: usize| {
         let intervals = watch.heard.matches("ETA").count();
         while watch.heard.matches("ETA").count() < intervals + more {
