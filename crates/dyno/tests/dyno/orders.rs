@@ -6,6 +6,11 @@ use serde_json::Value;
 
 const FOLDER: &str = "workload.folder=@orders";
 
+/// Lines, and pieces, of the last order of the first district.
+const LINES_OF_ONE: &str =
+    "SELECT COUNT(*), SUM(ol_quantity) FROM order_line WHERE ol_w_id = 1 AND ol_d_id = 1
+    AND ol_o_id = (SELECT MAX(o_id) FROM orders WHERE o_w_id = 1 AND o_d_id = 1)";
+
 fn command(desk: &Desk, command: &str, url: &str, more: &[&str]) -> Said {
     desk.dyno(&[&[command, "--target", url, "--set", FOLDER][..], more].concat())
 }
@@ -177,6 +182,15 @@ fn orders_run_on_postgres_as_others_do_and_by_procedures() {
         assert_eq!(record["status"], "valid", "{options:?}: {}", record["reasons"]);
         is_valid(&record);
     }
+    let call = |last: &str| {
+        format!("CALL orders_new_order(1, 1, 1, 5, 1, '10,20,10,30,{last}', '1,1,1,1,1', '1,2,3,4,5', 0)")
+    };
+    let wrong = server.psql(&format!("BEGIN; {}; ROLLBACK", call("-1")));
+    assert!(wrong.lines().any(|line| line == "0"), "an item that is not there: {wrong}");
+    assert!(server.psql(&call("20")).lines().any(|line| line == "1"));
+    assert_eq!(server.psql(LINES_OF_ONE), "5|15");
+    // Its conditions hold: of that order, too.
+    is_valid(&run(&desk, &url, "3", "46", &["drive=server"]));
     defers(&desk, &url, &["requests=batched"]);
     defers(&desk, &url, &["drive=server"]);
     assert_eq!(server.psql("SELECT COUNT(*) > 0 FROM delivery_result"), "t");
@@ -215,6 +229,17 @@ fn orders_run_on_mysql_and_mariadb() {
         for options in [&[][..], &["like=go-tpc"], &["like=hammerdb"]] {
             is_valid(&run(&desk, &url, "3", "46", options));
         }
+        let call = |last: &str| {
+            let lines = [&format!("10, 20, 10, 30, {last}"), "1, 1, 1, 1, 1", "1, 2, 3, 4, 5"];
+            let lines = lines.map(|one| format!("{one}{}", ", NULL".repeat(10)));
+            format!("CALL orders_new_order(1, 1, 1, 5, 1, {})", lines.join(", "))
+        };
+        let wrong = server.sql(&format!("START TRANSACTION; {}; ROLLBACK", call("-1")));
+        assert_eq!(wrong.lines().last(), Some("0"), "an item that is not there");
+        assert_eq!(server.sql(&call("20")).lines().last(), Some("1"));
+        assert_eq!(server.sql(LINES_OF_ONE).split_whitespace().collect::<Vec<_>>(), ["5", "15"]);
+        // Its conditions hold: of that order, too.
+        is_valid(&run(&desk, &url, "3", "46", &["drive=server"]));
         defers(&desk, &url, &["requests=batched"]);
         defers(&desk, &url, &["drive=server"]);
         let dropped = command(&desk, "drop", &url, &["--yes"]);
