@@ -81,9 +81,6 @@ BEGIN
     DECLARE warehouse_name, district_name VARCHAR(10);
     DECLARE balance DECIMAL(12, 2);
     DECLARE credit CHAR(2);
-    UPDATE warehouse SET w_ytd = w_ytd + p_paid WHERE w_id = p_w;
-    UPDATE district SET d_ytd = d_ytd + p_paid WHERE d_w_id = p_w AND d_id = p_d;
-    SELECT w_name, d_name INTO warehouse_name, district_name FROM warehouse JOIN district ON d_w_id = w_id WHERE w_id = p_w AND d_id = p_d;
     IF p_by_name = 1 THEN
         SELECT (COUNT(*) - 1) DIV 2 INTO many FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_last = p_name;
         SELECT c_id INTO whose FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_last = p_name ORDER BY c_first LIMIT many, 1;
@@ -97,6 +94,10 @@ BEGIN
         UPDATE customer SET c_balance = c_balance - p_paid, c_ytd_payment = c_ytd_payment + p_paid, c_payment_cnt = c_payment_cnt + 1
             WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = whose;
     END IF;
+    -- All payments of a warehouse want these rows: the later they are locked, the shorter.
+    UPDATE district SET d_ytd = d_ytd + p_paid WHERE d_w_id = p_w AND d_id = p_d;
+    UPDATE warehouse SET w_ytd = w_ytd + p_paid WHERE w_id = p_w;
+    SELECT w_name, d_name INTO warehouse_name, district_name FROM warehouse JOIN district ON d_w_id = w_id WHERE w_id = p_w AND d_id = p_d;
     INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
         VALUES (whose, p_c_d, p_c_w, p_d, p_w, CURRENT_TIMESTAMP, p_paid, CONCAT(warehouse_name, '    ', district_name));
     SELECT whose;
