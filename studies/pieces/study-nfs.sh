@@ -14,6 +14,9 @@ die() { echo "study-nfs: $*" >&2; exit 1; }
 # By the kernel's list: of a client that has died the folder itself answers nothing.
 type_of() { awk -v m="$mnt" '$5 == m { for (i = 7; i <= NF; i++) if ($i == "-") print $(i + 1) }' /proc/self/mountinfo | tail -n 1; }
 
+# What lies on the export.
+held() { find "$mnt" -mindepth 1 -maxdepth 1 ! -name lost+found -printf '%f\n'; }
+
 by() {
     mkdir -p "$mnt"
     case $1 in
@@ -26,10 +29,10 @@ by() {
 up() {
     [ -z "$(type_of)" ] || die "$mnt is mounted already"
     by "$1"
-    held=$(find "$mnt" -mindepth 1 -maxdepth 1 ! -name lost+found | head -n 3)
-    if [ -n "$held" ] && [ ! -f "$mark" ]; then
+    there=$(held | head -n 3)
+    if [ -n "$there" ] && [ ! -f "$mark" ]; then
         umount "$mnt"
-        die "$export holds $held: name an export that is empty"
+        die "$export holds $there: name an export that is empty"
     fi
     # From now on what lies there is the study's.
     echo "$export" > "$mark.new"
@@ -43,7 +46,14 @@ down() {
         # The machine was started anew, or the client has died: what is on the export is reached by the kernel's.
         if [ -n "$(type_of)" ] && ! ls "$mnt" >/dev/null 2>&1; then umount -l "$mnt"; fi
         [ -n "$(type_of)" ] || by kernel
-        find "$mnt" -mindepth 1 -maxdepth 1 ! -name lost+found -exec rm -rf {} +
+        # A file that somebody still has open goes once it is closed; until then the client keeps it as .nfs….
+        tries=0
+        while [ -n "$(held)" ]; do
+            find "$mnt" -mindepth 1 -maxdepth 1 ! -name lost+found -exec rm -rf {} + 2>/dev/null || true
+            tries=$((tries + 1))
+            [ $tries -lt 150 ] || die "$export keeps $(held): $(fuser -m "$mnt" 2>/dev/null || true)"
+            [ -z "$(held)" ] || sleep 0.1
+        done
     fi
     tries=0
     while [ -n "$(type_of)" ]; do

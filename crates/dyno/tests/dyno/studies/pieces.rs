@@ -1,6 +1,7 @@
 //! The shell pieces of studies, each by itself.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 
 use crate::common::{Desk, Said};
 
@@ -25,10 +26,13 @@ menuentry 'Without ids' {
 }
 ";
 
-/// A shell piece with a folder for `grub.cfg` and programs of GRUB that say what they were given.
+fn piece(name: &str) -> &'static str {
+    dyno_plan::study::PIECES.iter().find(|(piece, _)| *piece == name).unwrap().1
+}
+
+/// The piece of kernels with a folder for `grub.cfg` and programs of GRUB that say what they were given.
 fn kernel(desk: &Desk, args: &str) -> Said {
-    let piece = dyno_plan::study::PIECES.iter().find(|(name, _)| *name == "study-kernel").unwrap().1;
-    desk.write("study-kernel", piece);
+    desk.write("study-kernel", piece("study-kernel"));
     std::fs::create_dir_all(desk.file("grub")).unwrap();
     desk.write("grub/grub.cfg", MENU);
     for program in ["grub-reboot", "grub-editenv"] {
@@ -36,8 +40,7 @@ fn kernel(desk: &Desk, args: &str) -> Said {
         std::fs::set_permissions(desk.file(program), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let line = format!("PATH=\"$PWD:$PATH\" grub=\"$PWD/grub\" sh ./study-kernel {args}");
-    let output =
-        std::process::Command::new("sh").args(["-c", &line]).current_dir(desk.path()).output().unwrap();
+    let output = Command::new("sh").args(["-c", &line]).current_dir(desk.path()).output().unwrap();
     Said {
         code: output.status.code().unwrap(),
         out: String::from_utf8(output.stdout).unwrap(),
@@ -68,4 +71,26 @@ fn a_kernel_is_found_in_the_menu_by_its_release() {
     assert!(back.code == 0 && back.out.contains("grubenv unset next_entry"), "{back:#?}");
     let is = kernel(&desk, "is 1.2.3");
     assert!(is.code == 1 && is.err.contains("and not 1.2.3"), "{is:#?}");
+}
+
+/// In place of an NFS client, a folder is mounted at another place.
+#[test]
+fn an_export_has_to_be_empty_and_is_again_afterwards() {
+    let desk = Desk::new();
+    desk.write("study-nfs", piece("study-nfs"));
+    let script = "
+        export STUDY=$PWD/study export=$PWD/export other='mount --bind'
+        mkdir study export && touch export/others
+        ! sh ./study-nfs up other && test -f export/others && sh ./study-nfs down && test -f export/others
+        rm export/others && sh ./study-nfs up other && sh ./study-nfs is '' && mkdir study/mnt/db && touch study/mnt/db/file
+        ! sh ./study-nfs is fuse && test -f export/db/file
+        sh ./study-nfs down && sh ./study-nfs down
+        test -z \"$(ls -A export)$(ls -A study)\" && ! grep -q \"$STUDY\" /proc/self/mountinfo && echo all of it";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "sh", "-ec", script]).current_dir(desk.path());
+    let output = match command.output() {
+        Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("unshare failed") => output,
+        _ => return dyno_testbed::skip("study-nfs", "no namespace of mounts, which needs root"),
+    };
+    assert!(output.status.success() && output.stdout.ends_with(b"all of it\n"), "{output:#?}");
 }
