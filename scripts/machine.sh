@@ -106,8 +106,8 @@ make_it() {
     say "made"
 }
 
-# The kernel keeps the first 15 letters of a program's name.
-is_up() { [ -f "$pid" ] && [ "$(cat "/proc/$(cat "$pid")/comm" 2>/dev/null)" = qemu-system-x86 ]; }
+# By its command line, which has its disk: a number may be another process's by now, and one that has ended and waits for its parent has none.
+is_up() { [ -f "$pid" ] && tr '\0' ' ' 2>/dev/null <"/proc/$(cat "$pid")/cmdline" | grep -q "^qemu-system-x86_64 .*$disk"; }
 
 # The emulator. KVM runs a kernel of Debian's where the processor's own virtualisation is behind it; where another virtual machine lends it
 # by software (kvm_pvm), only kernels made for that run, and instructions are translated instead (TCG: ten times slower, and more).
