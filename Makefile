@@ -1,5 +1,5 @@
 # The project's commands. `make` alone lists them.
-.PHONY: help build demo bench bench-programs test test-all check format lint doc unit attacks testbeds faults deny bless fuzz install clean
+.PHONY: help build demo bench bench-programs test test-all check format lint doc unit attacks testbeds machine faults deny bless fuzz install clean
 
 CARGO ?= cargo
 # Where cargo puts what it builds.
@@ -15,6 +15,7 @@ help:
 	@echo 'make check     format, lints and documentation only'
 	@echo 'make build     the program, in target/release/dyno'
 	@echo 'make install   the program, into cargo'"'"'s bin directory'
+	@echo 'make machine   a virtual machine with two kernels and a disk to spare, for studies that no machine in use is to meet; scripts/machine.sh leads it'
 	@echo 'make fuzz      the readers of plans, sizes, rates and URLs on arbitrary text, for minutes'
 	@echo 'make deny      licences and sources of everything in the build (needs cargo-deny)'
 	@echo 'make bless     writes generated files anew: plan reference, record schema, the list of Oracle'"'"'s statements that its grammar accepted'
@@ -72,6 +73,10 @@ testbeds:
 unit:
 	DYNO_TEST_REQUIRE_ALL=1 python3 scripts/tests.py
 	$(CARGO) test --quiet --doc --workspace
+
+# Needs root, QEMU and Debian's packages.
+machine:
+	sh scripts/machine.sh make
 
 # On servers of the tests. DYNO_ATTACKS=WORD,WORD makes only those whose names hold all the words.
 attacks: testbeds

@@ -20,6 +20,9 @@ mounted() { awk -v m="$mnt" '$5 == m { found = 1 } END { exit !found }' /proc/se
 options() { awk -v m="$mnt" '$5 == m { print $6 "," $NF }' /proc/self/mountinfo | tail -n 1; }
 type_of() { awk -v m="$mnt" '$5 == m { for (i = 7; i <= NF; i++) if ($i == "-") print $(i + 1) }' /proc/self/mountinfo | tail -n 1; }
 
+# What tells one disk from another: names such as /dev/sdb may be of another one after the next start.
+identity() { lsblk --nodeps --noheadings --raw --bytes --output SIZE,SERIAL,WWN,PARTUUID "$1" | tr -s ' '; }
+
 loops() { losetup --noheadings --output NAME --associated "$image" 2>/dev/null | sed 's/ *$//'; }
 
 up() {
@@ -41,10 +44,14 @@ up() {
     mkdir -p "$mnt"
     mounted && die "$mnt is mounted already"
     if [ -n "${device:-}" ]; then
+        on=$(readlink -f "$device")
         # dyno has looked at the device; between its look and this one somebody may have mounted it.
-        grep -qs "^$device " /proc/mounts && die "$device is mounted"
-        echo "$device" > "$mark"
-        on=$device
+        grep -qs "^$on " /proc/mounts && die "$device is mounted"
+        # What is formatted is known on disk before, also where power is cut the moment after.
+        { echo "$device"; identity "$on"; } > "$mark.new"
+        sync "$mark.new"
+        mv "$mark.new" "$mark"
+        sync "$STUDY"
     else
         truncate -s "${size:-2G}" "$image"
         on=$image
@@ -73,7 +80,8 @@ down() {
     for loop in $(loops); do losetup --detach "$loop"; done
     # A device that this study has formatted is blank again.
     if [ -f "$mark" ]; then
-        own=$(cat "$mark")
+        own=$(readlink -f "$(head -n 1 "$mark")")
+        [ "$(identity "$own")" = "$(tail -n +2 "$mark")" ] || die "$own is another disk than the one that was formatted: nothing is touched"
         bytes=$(blockdev --getsize64 "$own")
         wipefs --all --quiet "$own" 2>/dev/null || true
         for at in 0 64 $((bytes / 1048576 - 1)); do
@@ -82,7 +90,7 @@ down() {
         blkdiscard --zeroout "$own" 2>/dev/null || true
         rm -f "$mark"
     fi
-    rm -f "$image" "$STUDY/mkfs.log"
+    rm -f "$image" "$mark.new" "$STUDY/mkfs.log"
     [ ! -d "$mnt" ] || rmdir "$mnt"
 }
 

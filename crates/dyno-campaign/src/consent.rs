@@ -99,7 +99,10 @@ pub(crate) fn remember(file: &Path, mark: &str) -> std::io::Result<()> {
     }
     let mut open = std::fs::OpenOptions::new();
     open.create(true).append(true).mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
-    writeln!(open.open(file)?, "{mark}")
+    let mut file = open.open(file)?;
+    writeln!(file, "{mark}")?;
+    // Who goes on after power was cut is not asked again.
+    file.sync_all()
 }
 
 #[cfg(test)]

@@ -66,7 +66,8 @@ Examples:
 
 Exit codes:
   0 done and valid    1 done, but the audit found the run invalid    2 wrong usage or plan
-  3 the target or the host failed    130 interrupted; what was measured is stored";
+  3 the target or the host failed    4 a study goes on once the machine was started anew
+  130 interrupted; what was measured is stored";
 
 /// The plan file where none is named.
 pub(crate) const DEFAULT_PLAN: &str = "dyno.toml";

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The target or the host failed.
     Failed = 3,
+    /// A study goes on once the machine was started anew.
+    Reboot = 4,
     /// Interrupted; what was measured is stored.
     Interrupted = 130,
 }

@@ -58,6 +58,7 @@ pub struct Walked {
 pub fn run(lead: &Lead<'_>, order: &Order) -> Result<Walked, Error> {
     order.refuse()?;
     device::check(order)?;
+    let order = &Order { disks: device::disks(order), ..order.clone() };
     consent::require(lead, order)?;
     let repository = lead.repository()?;
     make_folder(&order.folder)?;
@@ -84,6 +85,9 @@ pub fn run(lead: &Lead<'_>, order: &Order) -> Result<Walked, Error> {
 /// As [`run`].
 pub fn resume(lead: &Lead<'_>, id: &str, order: &Order, only_restore: bool) -> Result<Walked, Error> {
     order.refuse()?;
+    if !only_restore {
+        device::are_known(order)?;
+    }
     consent::require(lead, order)?;
     let repository = lead.repository()?;
     if !order.folder.is_dir() {
@@ -142,7 +146,11 @@ impl Walk<'_> {
         if let (Some((leg, before)), false) = (self.progress.reboot.clone(), all)
             && self.progress.open.contains(&Open::Leg(leg))
         {
-            return Ok((before != boot()).then_some(Some(leg)));
+            if before == boot() {
+                return Ok(None);
+            }
+            self.note(What::Rebooted { leg })?;
+            return Ok(Some(Some(leg)));
         }
         for open in self.progress.open.clone().into_iter().rev() {
             self.restore(open, CUT_OFF)?;
@@ -153,6 +161,7 @@ impl Walk<'_> {
     fn legs(&mut self, mut rebooted: Option<usize>) -> Result<After, Error> {
         while let Some(at) = self.progress.next(self.legs.len()) {
             if self.lead.cancel.is_cancelled() {
+                self.restore_open(at, STOPPED)?;
                 return Ok(After::Stopped);
             }
             if self.progress.failures_in_row() >= FAILURES_MAX.max(self.order.study.variants.len()) {
@@ -245,5 +254,8 @@ fn make_folder(path: &Path) -> Result<(), Error> {
     if let Some(above) = path.parent() {
         std::fs::create_dir_all(above).map_err(failed)?;
     }
-    std::fs::DirBuilder::new().mode(0o711).create(path).map_err(failed)
+    std::fs::DirBuilder::new().mode(0o711).create(path).map_err(failed)?;
+    // Its entry is to last as long as what it holds.
+    let above = path.parent().map(std::fs::File::open).transpose().map_err(failed)?;
+    above.map_or(Ok(()), |above| above.sync_all()).map_err(failed)
 }

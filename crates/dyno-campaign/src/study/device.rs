@@ -1,9 +1,10 @@
 //! What may be formatted: a device that is blank, or that was named for it, and that nothing uses.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dyno_plan::study::expanded;
 
@@ -16,10 +17,12 @@ const PLACES: u64 = 64;
 const PLACE: u64 = 4 << 10;
 
 /// Names of what stands at known places of a device: place and bytes.
-const SIGNATURES: [(&str, u64, &[u8]); 8] = [
+const SIGNATURES: [(&str, u64, &[u8]); 10] = [
     ("a file system of ext2, ext3 or ext4", 0x438, &[0x53, 0xef]),
     ("an XFS file system", 0, b"XFSB"),
     ("a btrfs file system", 0x1_0040, b"_BHRfS_M"),
+    ("a JFS file system", 0x8000, b"JFS1"),
+    ("a ReiserFS file system", 0x1_0034, b"ReIsEr"),
     ("a volume of LVM", 0x218, b"LVM2 001"),
     ("swap space", 0xff6, b"SWAPSPACE2"),
     ("an encrypted volume (LUKS)", 0, b"LUKS\xba\xbe"),
@@ -30,9 +33,8 @@ const SIGNATURES: [(&str, u64, &[u8]); 8] = [
 /// Refuses the devices of `order` that its commands must not format. What the study itself has put there, it takes away again: a
 /// device is blank before each leg.
 pub(super) fn check(order: &Order) -> Result<(), Error> {
-    let folder = order.folder.to_string_lossy();
-    let devices = order.study.devices.iter().map(|device| expanded(device, &order.study.params, &folder));
-    for device in devices.filter(|device| !device.is_empty()) {
+    are_known(order)?;
+    for device in named(order) {
         let path = Path::new(&device);
         let is_device = std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device());
         if !is_device {
@@ -60,6 +62,54 @@ pub(super) fn check(order: &Order) -> Result<(), Error> {
     Ok(())
 }
 
+/// Refuses devices that are other disks than when the study of `order` began.
+pub(super) fn are_known(order: &Order) -> Result<(), Error> {
+    let other = order.disks.iter().find(|(device, known)| **known != identity(Path::new(device)));
+    other.map_or(Ok(()), |(device, _)| {
+        Err(Error::usage(
+            format!("{device} is another disk than when the study began"),
+            "names of disks may change with each start: begin anew with one of /dev/disk/by-id",
+        ))
+    })
+}
+
+/// What each device of `order` is told by.
+pub(super) fn disks(order: &Order) -> BTreeMap<String, String> {
+    let pair = |device: String| {
+        let identity = identity(Path::new(&device));
+        (device, identity)
+    };
+    named(order).map(pair).collect()
+}
+
+fn named(order: &Order) -> impl Iterator<Item = String> {
+    let folder = order.folder.to_string_lossy();
+    let devices = order.study.devices.iter();
+    devices
+        .map(move |device| expanded(device, &order.study.params, &folder))
+        .filter(|device| !device.is_empty())
+}
+
+/// What tells a device from another one that has its name after the next start: its size, and its maker's numbers.
+fn identity(path: &Path) -> String {
+    let Some(folder) = place(path) else { return String::new() };
+    let disk = match folder.join("partition").exists() {
+        true => folder.parent().unwrap_or(&folder),
+        false => &folder,
+    };
+    let own = ["size", "partition"].map(|name| folder.join(name));
+    let of_disk = ["serial", "wwid", "device/serial", "device/wwid"].map(|name| disk.join(name));
+    let texts = own.iter().chain(&of_disk).filter_map(|file| std::fs::read_to_string(file).ok());
+    texts.map(|text| text.trim().to_owned()).collect::<Vec<_>>().join(" ")
+}
+
+/// The folder in which the kernel tells of a device.
+fn place(path: &Path) -> Option<PathBuf> {
+    let number = std::fs::metadata(path).ok()?.rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    std::fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()
+}
+
 fn same(a: &Path, b: &Path) -> bool {
     let number = |path: &Path| std::fs::metadata(path).map(|facts| facts.rdev()).ok();
     number(a).is_some() && number(a) == number(b)
@@ -67,9 +117,7 @@ fn same(a: &Path, b: &Path) -> bool {
 
 /// Who uses a device, or a part of it: a mount, swap, or a device on top of it.
 fn used_by(path: &Path) -> Option<String> {
-    let number = std::fs::metadata(path).ok()?.rdev();
-    let own = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
-    let folder = std::fs::canonicalize(format!("/sys/dev/block/{own}")).ok()?;
+    let folder = place(path)?;
     // A disk with its partitions, which are folders in its own.
     let mut all = vec![folder.clone()];
     let inside = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);

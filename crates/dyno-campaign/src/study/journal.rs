@@ -48,6 +48,8 @@ pub(super) enum What {
     LeftOut { leg: usize },
     /// The machine has to be started anew; it was started with this mark.
     Reboot { leg: usize, boot: String },
+    /// It was, and the leg goes on; cut off now, it is begun anew, as the start that it had asked for is gone.
+    Rebooted { leg: usize },
 }
 
 /// An event with its moment.

@@ -1,5 +1,6 @@
 //! What a study is to do: its file, the plan of each task under each variant, and where it works.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use dyno_plan::study::{Leg, Need, Study, StudyFile, expanded, legs};
@@ -28,6 +29,9 @@ pub struct Order {
     pub marks: Marks,
     /// Devices that may be formatted although they hold something.
     pub erase: Vec<String>,
+    /// What its devices were told by when it began: their names may be of other disks after the next start.
+    #[serde(default)]
+    pub disks: BTreeMap<String, String>,
     /// Whether data of Dyno's that is there before may be dropped.
     pub replace: bool,
 }
@@ -67,8 +71,8 @@ impl Order {
             }
             plans.push(of_variant);
         }
-        let (marks, erase, replace) = Default::default();
-        Ok(Self { study, plans, folder, here, marks, erase, replace })
+        let (marks, erase, disks, replace) = Default::default();
+        Ok(Self { study, plans, folder, here, marks, erase, disks, replace })
     }
 
     /// All legs, in order.

@@ -88,6 +88,7 @@ impl Progress {
                 self.left_out.insert(*leg);
             }
             What::Reboot { leg, boot } => self.reboot = Some((*leg, boot.clone())),
+            What::Rebooted { .. } => self.reboot = None,
         }
     }
 
@@ -152,5 +153,6 @@ mod tests {
         assert_eq!(of(vec![reboot()]).reboot, Some((2, "b".to_owned())));
         assert_eq!(of(vec![reboot(), What::Closed(Open::Leg(2))]).reboot, None);
         assert_eq!(of(vec![reboot(), What::Done { leg: 2 }]).reboot, None);
+        assert_eq!(of(vec![reboot(), What::Rebooted { leg: 2 }]).reboot, None);
     }
 }

@@ -19,6 +19,8 @@ const OPEN_MAX: usize = 200;
 const DONE: i32 = 0;
 const INVALID: i32 = 1;
 const INTERRUPTED: i32 = 130;
+/// A study goes on once the machine was started anew.
+const REBOOT: i32 = 4;
 
 /// Everything that was started from this server and those before it.
 #[derive(Debug)]
@@ -266,7 +268,7 @@ impl Jobs {
                 Some(DONE) if !is_last => break (JobState::Stopped, exit, None),
                 Some(DONE) => break (JobState::Done, exit, None),
                 Some(INVALID) if is_last => break (JobState::Doubtful, exit, None),
-                Some(INTERRUPTED) => break (JobState::Stopped, exit, None),
+                Some(INTERRUPTED | REBOOT) => break (JobState::Stopped, exit, None),
                 None if stop => break (JobState::Stopped, exit, None),
                 None => break (JobState::Interrupted, exit, None),
                 Some(_) => break (JobState::Failed, exit, None),

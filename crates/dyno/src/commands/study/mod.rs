@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use dyno_campaign::study::{After, Order, Walked, find, home, latest, resume, run as walk};
 use dyno_plan::PlanFile;
-use dyno_plan::study::{PIECES, READY_STUDIES, ReadyStudy, StudyFile};
+use dyno_plan::study::{Need, PIECES, READY_STUDIES, ReadyStudy, StudyFile};
 use dyno_report::table::{Cell, Column, Table};
 use serde_json::json;
 
@@ -124,7 +124,7 @@ fn begin(common: &Common, args: &RunStudy, talk: &Talk) -> anyhow::Result<Exit> 
     order.marks = (&args.marks).into();
     order.replace = args.replace;
     let walked = context::led(common, &args.marks, talk, |lead| walk(lead, &order))?;
-    ended(&walked, &args.output, talk)
+    ended(&walked, &order, &args.output, talk)
 }
 
 fn go_on(common: &Common, args: &ResumeStudy, talk: &Talk) -> anyhow::Result<Exit> {
@@ -141,11 +141,11 @@ fn go_on(common: &Common, args: &ResumeStudy, talk: &Talk) -> anyhow::Result<Exi
     drop(repository);
     let walked =
         context::led(common, &Marks::default(), talk, |lead| resume(lead, &id, &order, args.only_restore))?;
-    ended(&walked, &args.output, talk)
+    ended(&walked, &order, &args.output, talk)
 }
 
 /// What came of it, and how it goes on.
-fn ended(walked: &Walked, output: &[PathBuf], talk: &Talk) -> anyhow::Result<Exit> {
+fn ended(walked: &Walked, order: &Order, output: &[PathBuf], talk: &Talk) -> anyhow::Result<Exit> {
     let id = &walked.id;
     if let Some(conclusion) = &walked.conclusion {
         report::told(conclusion, output, talk)?;
@@ -168,10 +168,13 @@ fn ended(walked: &Walked, output: &[PathBuf], talk: &Talk) -> anyhow::Result<Exi
             format!(
                 "the machine has to be started anew now; then `dyno study resume {id}` goes on (--only-restore puts everything back instead)"
             ),
-            Exit::Done,
+            Exit::Reboot,
         ),
         After::Restored => (format!("everything is put back; `dyno study resume {id}` goes on"), Exit::Done),
     };
     talk.say(&words);
+    if walked.after == After::Done && order.study.variants.iter().any(|of| of.needs(Need::Reboot)) {
+        talk.say("the machine is still as its last start brought it: start it anew for its usual state");
+    }
     Ok(exit)
 }

@@ -1,6 +1,8 @@
 //! Studies of variants: shown, agreed to, applied, measured and put back, whatever ends them.
 
 mod kills;
+mod pieces;
+mod reboots;
 
 use crate::common::{Desk, Said};
 
@@ -210,30 +212,4 @@ fn data_that_the_study_did_not_load_is_not_dropped() {
     assert_eq!(left(&desk), Vec::<String>::new());
     let there = desk.dyno(&["load", "--target", "sqlite:bench.db", "--set", "data.scale=100 blocks"]);
     assert!(there.code == 0 && there.err.contains("already"), "{there:#?}");
-}
-
-#[test]
-fn a_variant_that_needs_a_reboot_waits_for_it() {
-    let text = TRACED.replace("name = \"traced\"", "name = \"traced\"\nneeds = [\"reboot\"]");
-    let desk = desk(&text);
-    let waits = study(&desk, &["run", "study.toml", "--allow-hooks"]);
-    assert!(waits.code == 0 && waits.err.contains("has to be started anew now"), "{waits:#?}");
-    assert!(left(&desk).contains(&"two".to_owned()), "what is applied stays for the next start");
-    let still = desk.dyno(&["study", "resume"]);
-    assert!(
-        still.err.contains("has to be started anew now") && left(&desk).contains(&"two".to_owned()),
-        "{still:#?}"
-    );
-    // As if the machine had been started with another mark before.
-    let folder = std::fs::read_dir(desk.file("studies")).unwrap().next().unwrap().unwrap().path();
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-    let journal = std::fs::read_to_string(folder.join("journal")).unwrap();
-    std::fs::write(folder.join("journal"), journal.replace(boot.trim(), "before")).unwrap();
-    let next = desk.dyno(&["study", "resume"]);
-    assert!(
-        next.code == 0
-            && next.err.contains("load: loaded in")
-            && next.err.contains("putting traced back: it is measured"),
-        "{next:#?}"
-    );
 }

@@ -1,0 +1,96 @@
+//! The shell pieces of studies, each by itself.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use crate::common::{Desk, Said};
+
+/// The menu of Debian's GRUB with two kernels, as `update-grub` writes it, without what is of no matter here.
+const MENU: &str = "
+menuentry 'Debian GNU/Linux' --class debian $menuentry_id_option 'gnulinux-simple-1' {
+\tlinux\t/boot/vmlinuz-6.12.1-amd64 root=UUID=1 ro
+}
+submenu 'Advanced options' $menuentry_id_option 'gnulinux-advanced-1' {
+\tmenuentry 'With Linux 6.12.1-amd64' --class debian $menuentry_id_option 'gnulinux-6.12.1-amd64-advanced-1' {
+\t\tlinux\t/boot/vmlinuz-6.12.1-amd64 root=UUID=1 ro
+\t}
+\tmenuentry 'With Linux 6.1.0-50-amd64 (recovery mode)' $menuentry_id_option 'gnulinux-6.1.0-50-amd64-recovery-1' {
+\t\tlinux\t/boot/vmlinuz-6.1.0-50-amd64 root=UUID=1 ro single
+\t}
+\tmenuentry 'With Linux 6.1.0-50-amd64' --class debian $menuentry_id_option 'gnulinux-6.1.0-50-amd64-advanced-1' {
+\t\tlinux\t/boot/vmlinuz-6.1.0-50-amd64 root=UUID=1 ro
+\t}
+}
+menuentry 'Without ids' {
+\tlinux16\t/vmlinuz-5.10.0 root=UUID=1 ro
+}
+";
+
+fn piece(name: &str) -> &'static str {
+    dyno_plan::study::PIECES.iter().find(|(piece, _)| *piece == name).unwrap().1
+}
+
+/// The piece of kernels with a folder for `grub.cfg` and programs of GRUB that say what they were given.
+fn kernel(desk: &Desk, args: &str) -> Said {
+    desk.write("study-kernel", piece("study-kernel"));
+    std::fs::create_dir_all(desk.file("grub")).unwrap();
+    desk.write("grub/grub.cfg", MENU);
+    for program in ["grub-reboot", "grub-editenv"] {
+        desk.write(program, "#!/bin/sh\necho \"$0: $*\"\n");
+        std::fs::set_permissions(desk.file(program), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let line = format!("PATH=\"$PWD:$PATH\" grub=\"$PWD/grub\" sh ./study-kernel {args}");
+    let output = Command::new("sh").args(["-c", &line]).current_dir(desk.path()).output().unwrap();
+    Said {
+        code: output.status.code().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn a_kernel_is_found_in_the_menu_by_its_release() {
+    let desk = Desk::new();
+    for (release, entry) in [
+        ("6.12.1-amd64", "gnulinux-simple-1"),
+        ("6.1.0-50-amd64", "gnulinux-advanced-1>gnulinux-6.1.0-50-amd64-advanced-1"),
+        ("5.10.0", "Without ids"),
+    ] {
+        let said = kernel(&desk, &format!("next {release}"));
+        assert!(said.code == 0 && said.out.contains(&format!("next {entry}\n")), "{said:#?}");
+        assert!(said.out.contains("grub-reboot: --boot-directory="), "{said:#?}");
+    }
+    let unknown = kernel(&desk, "next 6.1.0-5");
+    assert!(
+        unknown.code == 1 && unknown.err.contains("it has 5.10.0 6.1.0-50-amd64 6.12.1-amd64"),
+        "{unknown:#?}"
+    );
+    let none = kernel(&desk, "next \"\"");
+    assert!(none.code == 1 && none.err.contains("which release?"), "{none:#?}");
+    let back = kernel(&desk, "back");
+    assert!(back.code == 0 && back.out.contains("grubenv unset next_entry"), "{back:#?}");
+    let is = kernel(&desk, "is 1.2.3");
+    assert!(is.code == 1 && is.err.contains("and not 1.2.3"), "{is:#?}");
+}
+
+/// In place of an NFS client, a folder is mounted at another place.
+#[test]
+fn an_export_has_to_be_empty_and_is_again_afterwards() {
+    let desk = Desk::new();
+    desk.write("study-nfs", piece("study-nfs"));
+    let script = "
+        export STUDY=$PWD/study export=$PWD/export other='mount --bind'
+        mkdir study export && touch export/others
+        ! sh ./study-nfs up other && test -f export/others && sh ./study-nfs down && test -f export/others
+        rm export/others && sh ./study-nfs up other && sh ./study-nfs is '' && mkdir study/mnt/db && touch study/mnt/db/file
+        ! sh ./study-nfs is fuse && test -f export/db/file
+        sh ./study-nfs down && sh ./study-nfs down
+        test -z \"$(ls -A export)$(ls -A study)\" && ! grep -q \"$STUDY\" /proc/self/mountinfo && echo all of it";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "sh", "-ec", script]).current_dir(desk.path());
+    let output = match command.output() {
+        Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("unshare failed") => output,
+        _ => return dyno_testbed::skip("study-nfs", "no namespace of mounts, which needs root"),
+    };
+    assert!(output.status.success() && output.stdout.ends_with(b"all of it\n"), "{output:#?}");
+}
