@@ -1,9 +1,9 @@
-//! Ctrl-C, SIGTERM and SIGHUP (a terminal that is gone): once asks to stop and keep what was measured, twice ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP (a terminal that is gone): once asks to stop and keep what was measured, again ends at once.
 
 #[cfg(feature = "fleet")]
 mod waiting;
 
-use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use dyno_engine::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -14,21 +14,12 @@ use crate::exit::Exit;
 #[cfg(feature = "fleet")]
 pub(crate) use waiting::while_waiting;
 
+/// Signals this close together ask once: `timeout` signals a process and then its group, a manager of services all that it has started.
+const TOGETHER: Duration = Duration::from_millis(500);
+
 /// Makes each signal ask `cancel`, and end the program when they come again.
 pub(crate) fn watch(cancel: &Cancel) -> std::io::Result<()> {
-    let flag = cancel.flag();
-    #[cfg(feature = "fleet")]
-    waiting::forget();
-    for signal in heeded() {
-        // The order matters: the second signal finds the flag that the first has set.
-        signal_hook::flag::register_conditional_shutdown(
-            signal,
-            Exit::Interrupted as i32,
-            Arc::clone(&flag),
-        )?;
-        signal_hook::flag::register(signal, Arc::clone(&flag))?;
-    }
-    Ok(())
+    watch_and(cancel, leave)
 }
 
 /// The same, where something is to be done before the program ends at once: not in a handler of signals, in which next to nothing
@@ -40,10 +31,12 @@ pub(crate) fn watch_and(cancel: &Cancel, leave: impl Fn() + Send + 'static) -> s
     let cancel = cancel.clone();
     let watching = std::thread::Builder::new().name("dyno-signals".into());
     watching.spawn(move || {
+        let mut asked: Option<Instant> = None;
         for _ in signals.forever() {
-            if cancel.is_cancelled() {
+            if cancel.is_cancelled() && asked.is_none_or(|asked| asked.elapsed() >= TOGETHER) {
                 leave();
             }
+            asked.get_or_insert_with(Instant::now);
             cancel.cancel();
         }
     })?;

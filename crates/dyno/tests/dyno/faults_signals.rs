@@ -101,11 +101,28 @@ fn asked_twice_it_ends_at_once() {
     bench.proxy.until_waiting("dyno session 1");
     run.signal("INT");
     run.until("draining");
-    run.signal("TERM");
+    // What comes together with the first one is no second one.
+    until("it has ended", || {
+        run.signal("TERM");
+        run.has_ended()
+    });
     let said = run.end();
     assert_eq!(said.code, 130, "{said:#?}");
     assert!(bench.desk.dyno(&["list"]).out.contains("interrupted"));
     bench.assert_goes_on();
+}
+
+#[test]
+fn asked_in_two_ways_at_once_it_stores_what_was_measured() {
+    let Some(bench) = Bench::set_up() else { return };
+    let run = bench.in_phase("window");
+    // As `timeout` does it, and with two signals, for two of one kind may arrive as one.
+    run.signals(["TERM", "INT"]);
+    let said = run.end();
+    assert_eq!(said.code, 130, "{said:#?}");
+    let (_, record) = bench.desk.json(&["show", "last"]);
+    assert_eq!(record["status"], "interrupted", "{said:#?}");
+    assert!(record["ops"]["all"]["count"].as_u64().unwrap_or(0) > 0, "{said:#?}");
 }
 
 #[test]

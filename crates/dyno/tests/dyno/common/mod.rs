@@ -173,6 +173,19 @@ impl Running {
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
     }
 
+    /// Sends it two signals at once.
+    pub fn signals(&self, names: [&str; 2]) {
+        let (one, two, pid) = (names[0], names[1], self.pid());
+        let both = format!("kill -{one} {pid} && kill -{two} {pid}");
+        assert!(Command::new("sh").args(["-c", &both]).status().unwrap().success());
+    }
+
+    /// Whether it has ended; nobody has taken that in yet.
+    pub fn has_ended(&self) -> bool {
+        let told = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+        told.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
+    }
+
     /// Waits for its end.
     pub fn end(mut self) -> Said {
         let mut rest = String::new();
