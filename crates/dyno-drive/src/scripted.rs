@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dyno_engine::{Clock, Op, OpError};
 
 pub use books::REDO_BYTES_PER_ROW;
-pub use ledger::{Account, ClassAccount, Ledger, Span};
+pub use ledger::{Account, ClassAccount, Ledger, NOTICED_NS, Span};
 pub use target::ScriptedTarget;
 
 /// A clock that moves only when a script moves it, or when somebody sleeps on it.

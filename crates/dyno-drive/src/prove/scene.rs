@@ -11,7 +11,7 @@ use dyno_record::RunRecord;
 
 use crate::job::{Aim, Job};
 use crate::run::run;
-use crate::scripted::{Act, Ledger, Pass, Script, ScriptedClock, ScriptedTarget, Span};
+use crate::scripted::{Act, Ledger, NOTICED_NS, Pass, Script, ScriptedClock, ScriptedTarget, Span};
 use crate::watch::{Event, Watch};
 use crate::witness::Book;
 
@@ -37,7 +37,7 @@ const TIME: &str = "run.time=1s";
 /// Runs of a scene until nothing about it is open.
 const ATTEMPTS_MAX: u32 = 10;
 /// A time in which nothing of the client ran, µs, after which the scene was not the scripted one.
-const STARVED_US: f64 = 50_000.0;
+const STARVED_US: f64 = NOTICED_NS as f64 / 1e3;
 /// How long an operation takes on the machine's clock at least: a begin between two operations is then rare.
 const OPERATION_NS: u64 = 300_000;
 

@@ -214,8 +214,9 @@ impl Ledger {
     }
 }
 
-/// How soon after an operation has ended its client has read the clock, on a machine that lets it.
-const NOTICED_NS: u64 = 5_000_000;
+/// How soon after an operation has ended its client has read the clock, ns: one session of several may be without a processor for a
+/// while of which the record does not tell, as others of its client had one.
+pub const NOTICED_NS: u64 = 50_000_000;
 
 /// The number of entries until a session noticed that the window was over: then it makes visible what it has done.
 fn last_of(log: &[Entry], span: Span) -> usize {

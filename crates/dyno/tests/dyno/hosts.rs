@@ -104,14 +104,14 @@ pub fn assert_tells_the_same(record: &Value) {
     assert_eq!(here["facts"]["place.data.device"].as_str(), device);
     if let Some(device) = device {
         let written = |of: &Value| number(&of[&format!("device.{device}.write_bytes")]);
-        assert!(
-            written(its) > 0.0 && written(its) < 2.0 * written(mine) && written(mine) < 2.0 * written(its),
-            "{record:#}"
-        );
+        // Between readings that lie apart, others may write any amount.
+        let is_sharp = blur_s < 0.02 * number(&record["window"]["seconds"]);
+        let (mine, its) = (written(mine), written(its));
+        assert!(its > 0.0 && (!is_sharp || its < 2.0 * mine && mine < 2.0 * its), "{record:#}");
         let rate = number(&record["metrics"]["device_writes_per_s"]["value"]);
         assert_eq!(
             rate,
-            number(&its[&format!("device.{device}.writes_per_s")]),
+            number(&there["counters"][&format!("device.{device}.writes_per_s")]),
             "the run's figure is the database's host's"
         );
     }
