@@ -212,7 +212,7 @@ impl Open {
 }
 
 /// Connections of sessions that are remembered behind their end: a list of the server's connections may be older than that.
-const GONE_MAX: usize = 16_384;
+const MET_MAX: usize = 16_384;
 
 /// What the server has counted for single executions of a statement.
 #[derive(Debug, Clone, Copy, Default)]
@@ -228,8 +228,8 @@ struct Costs {
 pub(crate) struct Own {
     /// Connections that are open.
     open: BTreeMap<u32, Open>,
-    /// Some that were; the server numbers them upwards.
-    gone: BTreeSet<u32>,
+    /// Some that are or were; the server numbers them upwards.
+    met: BTreeSet<u32>,
     /// What those did that are closed.
     closed: Share,
     /// Whether one was lost without having told.
@@ -254,7 +254,7 @@ pub(crate) fn open_books(sessions: &Sessions) -> MutexGuard<'_, Own> {
 impl Own {
     /// Whether a connection is that of a session, or was a moment ago.
     pub(crate) fn has(&self, id: u32) -> bool {
-        self.open.contains_key(&id) || self.gone.contains(&id)
+        self.open.contains_key(&id) || self.met.contains(&id)
     }
 
     /// Whether a connection is Dyno's, and only looks.
@@ -265,6 +265,14 @@ impl Own {
     /// An observer or sampler has connected.
     pub(crate) fn looker(&mut self, id: u32) {
         self.looking.insert(id);
+    }
+
+    /// A connection is a session's, from its first statement on: it may be seen at work before its books are open, and after.
+    pub(super) fn met(&mut self, id: u32) {
+        self.met.insert(id);
+        if self.met.len() > MET_MAX {
+            self.met.pop_first();
+        }
     }
 
     /// A session has connected, and counts there what it acknowledges.
@@ -286,10 +294,7 @@ impl Own {
     /// A session closes with its last word; without one what it did is not known any more.
     pub(super) fn closed(&mut self, id: u32, share: Option<Share>) {
         self.open.remove(&id);
-        self.gone.insert(id);
-        if self.gone.len() > GONE_MAX {
-            self.gone.pop_first();
-        }
+        self.met(id);
         match share {
             Some(share) => self.closed = self.closed.and(share),
             None => self.lost = true,
@@ -352,7 +357,7 @@ mod tests {
         own.closed(1, Some(read(6)));
         assert_eq!(own.sum(), Some(read(13)));
         assert!(own.has(1) && own.has(2), "who looked before may see it still");
-        (3..3 + GONE_MAX as u32).for_each(|id| own.closed(id, Some(Share::default())));
+        (3..3 + MET_MAX as u32).for_each(|id| own.closed(id, Some(Share::default())));
         assert!(!own.has(1) && own.has(2) && own.has(3));
     }
 

@@ -6,6 +6,7 @@ use super::simple::Text;
 use super::slice::Calls;
 use super::template::Template;
 use crate::connect::ConnectConfig;
+use crate::own::{Sessions, open_books};
 use crate::wire::{Column, Connection, MyError, WireError};
 use dyno_engine::net::Breaker;
 use dyno_engine::{
@@ -49,13 +50,16 @@ impl Message {
     }
 }
 
-/// A connection on which nothing was asked yet.
+/// A connection on which nothing was asked yet, known to `sessions` as one of theirs.
 pub(super) fn connected(
     config: &ConnectConfig,
     setup: &SessionSetup,
     breaker: &Breaker,
+    sessions: &Sessions,
 ) -> Result<Connection, TargetError> {
-    Connection::open_guarded(config, &format!("dyno session {}", setup.number), breaker)
+    let connection = Connection::open_guarded(config, &format!("dyno session {}", setup.number), breaker)?;
+    open_books(sessions).met(connection.id());
+    Ok(connection)
 }
 
 /// A connection on which everything is prepared.
@@ -63,8 +67,9 @@ pub(super) fn prepare(
     config: &ConnectConfig,
     setup: &SessionSetup,
     breaker: &Breaker,
+    sessions: &Sessions,
 ) -> Result<Ready, TargetError> {
-    let mut connection = connected(config, setup, breaker)?;
+    let mut connection = connected(config, setup, breaker, sessions)?;
     connection.simple(&settings_sql(connection.is_mariadb(), setup.blocks.is_some()))?;
     let is_text = setup.protocol == Protocol::Simple;
     // What a text brings defines its columns each time, as for any client.

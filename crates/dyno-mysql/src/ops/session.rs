@@ -71,7 +71,7 @@ impl MySession {
         sessions: Sessions,
     ) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
-        let mut ready = prepare(config, setup, &breaker)?;
+        let mut ready = prepare(config, setup, &breaker, &sessions)?;
         let mut books = Books::default();
         let way = setup.bulk.as_ref().map(|_| Way::choose(&mut ready.connection)).transpose()?;
         let thread = open_books_near(&mut ready.connection, &mut books, &sessions, setup)?;
@@ -95,7 +95,7 @@ impl MySession {
     /// before has done is not asked for either: that would cost more than it.
     fn connect(&mut self) -> Result<(), TargetError> {
         let before = self.ready.connection.id();
-        let connection = connected(&self.config, &self.setup, &self.breaker)?;
+        let connection = connected(&self.config, &self.setup, &self.breaker, &self.sessions)?;
         self.ready.renew(connection);
         let connection = &mut self.ready.connection;
         self.books.open(connection, &self.sessions);
@@ -325,7 +325,7 @@ impl Session for MySession {
             return self.connect();
         }
         open_books(&self.sessions).closed(self.ready.connection.id(), None);
-        self.ready = prepare(&self.config, &self.setup, &self.breaker)?;
+        self.ready = prepare(&self.config, &self.setup, &self.breaker, &self.sessions)?;
         let connection = &mut self.ready.connection;
         self.thread = open_books_near(connection, &mut self.books, &self.sessions, &self.setup)?;
         Ok(())

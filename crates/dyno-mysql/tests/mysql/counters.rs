@@ -148,3 +148,25 @@ fn waits_are_sampled_of_dynos_sessions_only() {
         assert!(samples.iter().all(|sample| !sample.class.is_empty() && !sample.event.is_empty()));
     });
 }
+
+/// A session that connects again in mid-run makes its settings and prepares before it works.
+#[test]
+fn a_session_that_connects_is_nobody_else() {
+    on_each(|server| {
+        let spec = spec(1, 300, 40);
+        let target = loaded(server, &spec);
+        let mut sampler = target.sampler().unwrap();
+        let mut others = Vec::new();
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                for number in 0..100 {
+                    opened(target.as_ref(), &spec, number, Drive::Client, Redo::Lite).close();
+                }
+            });
+            while !worker.is_finished() {
+                sampler.sample(&mut Vec::new(), &mut others).unwrap();
+            }
+        });
+        assert!(others.is_empty(), "{others:?}");
+    });
+}
