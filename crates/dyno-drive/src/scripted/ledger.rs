@@ -223,3 +223,24 @@ fn last_of(log: &[Entry], span: Span) -> usize {
     let ends = |entry: &Entry| matches!(entry, Entry::Edge { at_ns } if *at_ns >= span.end_ns);
     log.iter().position(ends).unwrap_or(log.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_begin_behind_an_operation_is_open_as_long_as_its_client_may_not_have_looked() {
+        let call = |began_ms: u64, ended_ms: u64| Entry::Call {
+            began_ns: began_ms * 1_000_000,
+            ended_ns: ended_ms * 1_000_000,
+            steps: Vec::new(),
+        };
+        let mut ledger = Ledger::default();
+        // Without a processor for 20 ms behind its first operation, and at rest behind its second.
+        ledger.absorb(1, vec![call(100, 101), call(121, 122), call(500, 501)]);
+        for (begin_ms, is_open) in [(100, false), (115, true), (121, true), (150, true), (300, false)] {
+            let span = Span { begin_ns: begin_ms * 1_000_000, end_ns: u64::MAX };
+            assert_eq!(ledger.is_ambiguous(span), is_open, "{begin_ms} ms");
+        }
+    }
+}

@@ -54,6 +54,18 @@ impl Scene {
         (output.status.code().unwrap(), record)
     }
 
+    /// The same, again where a busy machine read both machines far apart.
+    fn run_sharply(&self, hosts: &str) -> (i32, Value) {
+        let mut ran = self.run(hosts);
+        for _ in 0..3 {
+            if ran.0 != 0 || is_sharp(&ran.1) {
+                break;
+            }
+            ran = self.run(hosts);
+        }
+        ran
+    }
+
     /// Starts a run that lasts for minutes.
     fn start(&self, hosts: &str) -> Running {
         let (url, hosts) = (self.server.url(), format!("observe.hosts={hosts}"));
@@ -77,6 +89,20 @@ pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
+/// How far apart the readings of both machines may lie, of the begin and of the end.
+fn blur_s(record: &Value) -> f64 {
+    let edge = |name: &str| {
+        let reading = &record["hosts"][1]["observed"][name];
+        number(&reading["after_s"]).abs() + number(&reading["bound_s"])
+    };
+    edge("begin") + edge("end")
+}
+
+/// Whether they lie so close together that others cannot have written much between them.
+fn is_sharp(record: &Value) -> bool {
+    blur_s(record) < 0.02 * number(&record["window"]["seconds"])
+}
+
 /// That the second machine of a record tells what the first does, within the time between the two readings.
 pub fn assert_tells_the_same(record: &Value) {
     assert_fits_schema(record);
@@ -88,13 +114,8 @@ pub fn assert_tells_the_same(record: &Value) {
     assert_eq!((&here["name"], &here["cpus"]), (&there["name"], &there["cpus"]));
     let observed = &there["observed"];
     assert_eq!((&observed["is_driver"], &observed["targets"]), (&Value::Bool(true), &serde_json::json!([1])));
-    let edge = |name: &str| {
-        let reading = &observed[name];
-        number(&reading["after_s"]).abs() + number(&reading["bound_s"])
-    };
-    // Of the begin and of the end: no processor works for longer than time passes, and ticks are cut.
-    let blur_s = edge("begin") + edge("end");
-    let most_s = number(&here["cpus"]) * (blur_s + 0.1);
+    // No processor works for longer than time passes, and ticks are cut.
+    let most_s = number(&here["cpus"]) * (blur_s(record) + 0.1);
     let (mine, its) = (&here["counters"], &there["counters"]);
     for name in ["cpu.user_s", "cpu.system_s"] {
         let apart_s = (number(&mine[name]) - number(&its[name])).abs();
@@ -104,10 +125,8 @@ pub fn assert_tells_the_same(record: &Value) {
     assert_eq!(here["facts"]["place.data.device"].as_str(), device);
     if let Some(device) = device {
         let written = |of: &Value| number(&of[&format!("device.{device}.write_bytes")]);
-        // Between readings that lie apart, others may write any amount.
-        let is_sharp = blur_s < 0.02 * number(&record["window"]["seconds"]);
         let (mine, its) = (written(mine), written(its));
-        assert!(its > 0.0 && (!is_sharp || its < 2.0 * mine && mine < 2.0 * its), "{record:#}");
+        assert!(its > 0.0 && (!is_sharp(record) || its < 2.0 * mine && mine < 2.0 * its), "{record:#}");
         let rate = number(&record["metrics"]["device_writes_per_s"]["value"]);
         assert_eq!(
             rate,
@@ -126,7 +145,7 @@ pub fn assert_tells_the_same(record: &Value) {
 #[test]
 fn a_machine_behind_sshd_or_node_exporter_tells_what_it_tells_of_itself() {
     let Some(scene) = Scene::new(&[]) else { return };
-    let (code, record) = scene.run("ssh://db1");
+    let (code, record) = scene.run_sharply("ssh://db1");
     assert_eq!(code, 0, "{record:#}");
     assert_tells_the_same(&record);
     let clock = &record["hosts"][1]["observed"]["clock"];
@@ -140,7 +159,7 @@ fn a_machine_behind_sshd_or_node_exporter_tells_what_it_tells_of_itself() {
     assert!(said.contains("ssh://db1") && said.contains("answers in"), "{said}");
 
     let Some(exporter) = NodeExporter::start(&["--no-collector.pressure"]) else { return };
-    let (code, record) = scene.run(&exporter.url());
+    let (code, record) = scene.run_sharply(&exporter.url());
     assert_eq!(code, 0, "{record:#}");
     assert_tells_the_same(&record);
     let missing = record["hosts"][1]["observed"]["missing"].as_object().unwrap();
@@ -262,7 +281,7 @@ fn a_node_exporter_behind_tls_and_a_password_tells_the_same() {
     let file = |name: &str| desk.file(name).display().to_string();
     let url = format!("node-exporter+https://prom@localhost:{}", exporter.port());
     let whole = format!("{url} password_file={} ca={}", file("password"), file("ca.pem"));
-    let (code, record) = scene.run(&whole);
+    let (code, record) = scene.run_sharply(&whole);
     assert_eq!(code, 0, "{record:#}");
     assert_tells_the_same(&record);
     assert_eq!(record["hosts"][1]["observed"]["url"], *url);
