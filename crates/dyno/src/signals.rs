@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use dyno_engine::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::iterator::{Handle, Signals};
 
 use crate::exit::Exit;
 
@@ -27,8 +27,13 @@ pub(crate) fn watch(cancel: &Cancel) -> std::io::Result<()> {
 pub(crate) fn watch_and(cancel: &Cancel, leave: impl Fn() + Send + 'static) -> std::io::Result<()> {
     #[cfg(feature = "fleet")]
     waiting::forget();
+    heed(cancel, leave).map(drop)
+}
+
+/// Heeds signals on a thread, until the handle is closed.
+fn heed(cancel: &Cancel, leave: impl Fn() + Send + 'static) -> std::io::Result<Handle> {
     let mut signals = Signals::new(heeded())?;
-    let cancel = cancel.clone();
+    let (handle, cancel) = (signals.handle(), cancel.clone());
     let watching = std::thread::Builder::new().name("dyno-signals".into());
     watching.spawn(move || {
         let mut asked: Option<Instant> = None;
@@ -40,7 +45,7 @@ pub(crate) fn watch_and(cancel: &Cancel, leave: impl Fn() + Send + 'static) -> s
             cancel.cancel();
         }
     })?;
-    Ok(())
+    Ok(handle)
 }
 
 /// Signals that are asked to be heeded: `nohup` asks that a terminal that goes away is no reason to end.
