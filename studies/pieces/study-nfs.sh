@@ -1,14 +1,17 @@
 #!/bin/sh
-# An export of an NFS server at $STUDY/mnt, by the kernel's client or by another one. It has to be empty, and is again afterwards.
+# An export of an NFS server at $STUDY/mnt, by the kernel's client or by another one. It has to be empty, and the study takes away again
+# what it has made there, which is the server's folder, and nothing else.
 #
 #   study-nfs up kernel    mounts it by the kernel's client
 #   study-nfs up other     mounts it by the program that the parameter "other" names, which is given the export and the folder
 #   study-nfs is TYPE      fails unless it is mounted, as a file system whose type begins so: nfs, fuse
-#   study-nfs down         takes away what the study has left on it, and unmounts it; harmless where there is nothing
+#   study-nfs down         takes away the server's folder, and unmounts it; harmless where there is nothing
 #
 # Parameters: export (HOST:/FOLDER); options, those of the kernel's client.
 set -eu
 mnt="$STUDY/mnt" mark="$STUDY/exported"
+# As study-db has it.
+db="$mnt/db"
 die() { echo "study-nfs: $*" >&2; exit 1; }
 
 # By the kernel's list: of a client that has died the folder itself answers nothing.
@@ -34,7 +37,7 @@ up() {
         umount "$mnt"
         die "$export holds $there: name an export that is empty"
     fi
-    # From now on what lies there is the study's.
+    # From now on the server's folder there is the study's.
     echo "$export" > "$mark.new"
     sync "$mark.new"
     mv "$mark.new" "$mark"
@@ -48,12 +51,15 @@ down() {
         [ -n "$(type_of)" ] || by kernel
         # A file that somebody still has open goes once it is closed; until then the client keeps it as .nfs….
         tries=0
-        while [ -n "$(held)" ]; do
-            find "$mnt" -mindepth 1 -maxdepth 1 ! -name lost+found -exec rm -rf {} + 2>/dev/null || true
+        while [ -e "$db" ]; do
+            rm -rf "$db" 2>/dev/null || true
             tries=$((tries + 1))
-            [ $tries -lt 150 ] || die "$export keeps $(held): $(fuser -m "$mnt" 2>/dev/null || true)"
-            [ -z "$(held)" ] || sleep 0.1
+            [ $tries -lt 150 ] || die "$export keeps the server's folder: $(fuser -m "$mnt" 2>/dev/null || true)"
+            [ ! -e "$db" ] || sleep 0.1
         done
+        # Somebody else has put it there meanwhile.
+        there=$(held | head -n 3)
+        [ -z "$there" ] || echo "study-nfs: $there on $export is not the study's and stays" >&2
     fi
     tries=0
     while [ -n "$(type_of)" ]; do

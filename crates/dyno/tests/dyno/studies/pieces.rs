@@ -75,7 +75,7 @@ fn a_kernel_is_found_in_the_menu_by_its_release() {
 
 /// In place of an NFS client, a folder is mounted at another place.
 #[test]
-fn an_export_has_to_be_empty_and_is_again_afterwards() {
+fn an_export_has_to_be_empty_and_nothing_of_others_is_taken_away() {
     let desk = Desk::new();
     desk.write("study-nfs", piece("study-nfs"));
     let script = "
@@ -84,7 +84,8 @@ fn an_export_has_to_be_empty_and_is_again_afterwards() {
         ! sh ./study-nfs up other && test -f export/others && sh ./study-nfs down && test -f export/others
         rm export/others && sh ./study-nfs up other && sh ./study-nfs is '' && mkdir study/mnt/db && touch study/mnt/db/file
         ! sh ./study-nfs is fuse && test -f export/db/file
-        sh ./study-nfs down && sh ./study-nfs down
+        touch export/meanwhile && sh ./study-nfs down && sh ./study-nfs down && test -f export/meanwhile
+        ! sh ./study-nfs up other && rm export/meanwhile && sh ./study-nfs down
         test -z \"$(ls -A export)$(ls -A study)\" && ! grep -q \"$STUDY\" /proc/self/mountinfo && echo all of it";
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-ec", script]).current_dir(desk.path());
