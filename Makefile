@@ -93,6 +93,8 @@ fuzz:
 
 deny:
 	$(CARGO) deny --workspace check bans licenses sources
+	@if $(CARGO) deny fetch db; then $(CARGO) deny --workspace check advisories; \
+	else echo 'deny: advisories were NOT checked, because their database cannot be fetched from here'; fi
 
 bless:
 	DYNO_BLESS=1 $(CARGO) test -q -p dyno-plan -p dyno-record

@@ -16,8 +16,10 @@ class Serve:
         words = ["serve", "--repository", repository, "--listen", "127.0.0.1:0", "--target", target]
         command = [str(word) for word in [program or process.DYNO, *words]]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder)
-        self.url = self.process.stdout.readline().strip()
-        self.base, self.token = self.url.split("/?token=")
+        self.base = self.process.stdout.readline().strip()
+        # The server shows its token at a terminal only.
+        with open(os.path.splitext(str(repository))[0] + ".serve/token", encoding="ascii") as file:
+            self.token = file.read().strip()
         # Never by way of somebody's proxy.
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 

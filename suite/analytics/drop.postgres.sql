@@ -1,1 +1,3 @@
-DROP FUNCTION suite_star_parallel(integer);
+DROP FUNCTION suite_star_parallel_2(integer);
+DROP FUNCTION suite_star_parallel_4(integer);
+DROP FUNCTION suite_star_parallel_8(integer);

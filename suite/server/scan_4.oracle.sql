@@ -1,1 +1,1 @@
-SELECT /*+ FULL(r) PARALLEL(r 4) */ COUNT(*), SUM(v), MAX(other) FROM suite_server_rows r WHERE v > :hot;
+SELECT /*+ FULL(r) PARALLEL(r 4) */ COUNT(*), SUM(v), MAX(other) FROM suite_server_scanned r WHERE v > :hot;

@@ -68,6 +68,7 @@ pub fn plan(url: &str) -> Plan {
             time: Some(span(SECONDS)),
             drain: span(10),
             drop_page_cache: false,
+            on_lost: dyno_plan::OnLost::Fail,
             ..Run::default()
         },
         observe: Observe { interval: span(1), waits: Some(Rate(10.0)), ..Observe::default() },
@@ -92,7 +93,12 @@ fn op_stats(count: u64, rows: u64, service_us: u64) -> OpStats {
         rows,
         rows_before: 0.0,
         rolled_back: 0,
+        empty_polls: 0,
         tallied: 0,
+        retries: 0,
+        write_statements: 0,
+        empty_writes: 0,
+        in_doubt: 0,
         response_us: service.clone(),
         service_us: service,
         untimed: None,
@@ -142,7 +148,8 @@ fn postgres_counters(factor: u64) -> Counters {
     ]);
     let nobody = [Counter::Commits, Counter::LogicalReads, Counter::PhysicalReads, Counter::RowsWritten];
     let elsewhere = nobody.into_iter().map(|counter| (counter, 0)).collect();
-    Counters { portable, native, own, elsewhere, ..Counters::default() }
+    let observer = BTreeMap::from([(Counter::LogicalReads, 0), (Counter::PhysicalReads, 0)]);
+    Counters { portable, native, own, elsewhere, observer, ..Counters::default() }
 }
 
 fn sqlite_counters(factor: u64) -> Counters {
@@ -202,6 +209,22 @@ fn series() -> Series {
         bands: vec![(21, ops - ops / 50), (22, ops / 50)],
     };
     Series { interval_s: 1.0, points: (0..SECONDS).map(point).collect(), full: None }
+}
+
+/// Counters with which the database's own writes are known, and so many writes of its device, of 8 KiB each.
+#[cfg(test)]
+pub(crate) fn device_writes(record: &mut RunRecord, writes: f64) {
+    for (counter, value) in [
+        (Counter::PhysicalWrites, 5_000),
+        (Counter::PhysicalWriteBytes, 5_000 * 8_192),
+        (Counter::RedoWrites, 1_000),
+    ] {
+        record.counters.portable.insert(counter, moved(counter, value));
+    }
+    record.hosts[0].counters.insert("device.vda.writes".into(), writes);
+    record.hosts[0].counters.insert("device.vda.write_bytes".into(), writes * 8_192.0);
+    let rate = |value, unit| dyno_record::Metric::Value { value, unit };
+    record.metrics.insert("device_writes_per_s".into(), rate(writes / SECONDS as f64, Unit::PerSecond));
 }
 
 fn host(block_size: u64) -> Host {

@@ -4,10 +4,16 @@
 //! is a difference only where both reports have it and both are of one life of one database; what stands in the way is a
 //! reason of its own, so that nobody takes two databases for a change.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod parameters;
+mod sections;
+
+use std::collections::BTreeSet;
 
 use dyno_record::{Imported, Reported, ReportedEvent, RunRecord};
 
+pub use self::parameters::{NAME_WIDTH, ParameterLine, ParameterList, VALUE_WIDTH, differing_parameters};
+pub use self::sections::SectionLine;
+use self::sections::section_lines;
 use crate::reading::{Change, Reading};
 
 /// Intervals whose lengths differ by more than this share are worth a caution.
@@ -86,17 +92,6 @@ pub struct EventLine {
     pub is_certain: bool,
 }
 
-/// A parameter that differs: its value in each report.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParameterLine {
-    /// The parameter.
-    pub name: String,
-    /// In the first; absent where that does not list it.
-    pub a: Option<String>,
-    /// In the second.
-    pub b: Option<String>,
-}
-
 /// Two intervals side by side.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Between {
@@ -108,6 +103,8 @@ pub struct Between {
     pub events: Vec<EventLine>,
     /// Statistics per second, by name; what a report counts as 0 is not in its record.
     pub statistics: Vec<Change>,
+    /// Rows of sections that changed, from latches to the network of a cluster.
+    pub sections: Vec<SectionLine>,
     /// Parameters that differ, where both reports list parameters.
     pub parameters: Vec<ParameterLine>,
 }
@@ -159,6 +156,7 @@ pub fn between(a: &RunRecord, b: &RunRecord) -> Option<Between> {
         load: load(&a, &b),
         events: events(&a, &b),
         statistics: statistics(&a, &b),
+        sections: section_lines(&a.reported.sections, &b.reported.sections),
         parameters: parameters(&a, &b),
     })
 }
@@ -317,20 +315,14 @@ fn statistics(a: &Side<'_>, b: &Side<'_>) -> Vec<Change> {
 }
 
 fn parameters(a: &Side<'_>, b: &Side<'_>) -> Vec<ParameterLine> {
-    let settings = |side: &Side<'_>| -> BTreeMap<String, String> {
-        side.record.targets.first().map(|target| target.identity.settings.clone()).unwrap_or_default()
+    let list = |side: &Side<'_>| {
+        let settings = side.record.targets.first().map(|target| &target.identity.settings);
+        let parameters = settings.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone()));
+        // Records that do not say which form their report had may be of text.
+        let is_text = side.label("form").is_none_or(|form| form == "text");
+        ParameterList { is_text, parameters: parameters.collect() }
     };
-    let (of_a, of_b) = (settings(a), settings(b));
-    if of_a.is_empty() || of_b.is_empty() {
-        return Vec::new();
-    }
-    let names: BTreeSet<&String> = of_a.keys().chain(of_b.keys()).collect();
-    let line = |name: &String| ParameterLine {
-        name: name.clone(),
-        a: of_a.get(name).cloned(),
-        b: of_b.get(name).cloned(),
-    };
-    names.into_iter().map(line).filter(|line| line.a != line.b).collect()
+    differing_parameters(&list(a), &list(b))
 }
 
 #[cfg(test)]

@@ -68,6 +68,25 @@ pub fn figure(value: f64) -> String {
     fixed(value, decimals)
 }
 
+/// The value rounded to what repeats allow that lie `spread_pct` apart: to the power of ten of their distance, to two digits at least and
+/// four at most. A single run does not tell: three digits.
+pub fn rounded(value: f64, spread_pct: Option<f64>) -> f64 {
+    if !value.is_finite() || value == 0.0 {
+        return value;
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let digits = match spread_pct {
+        Some(pct) if pct > 0.0 => {
+            (magnitude - (value.abs() * pct / 100.0).log10().floor() as i32 + 1).clamp(2, 4)
+        }
+        Some(_) => 4,
+        None => 3,
+    };
+    let lowest = magnitude - digits + 1;
+    let step = 10f64.powi(lowest.abs());
+    if lowest < 0 { (value * step).round() / step } else { (value / step).round() * step }
+}
+
 /// [`figure`], or [`ABSENT`].
 pub fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| ABSENT.into(), figure)
@@ -151,6 +170,23 @@ pub fn megabytes(value: f64) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn repeats_decide_how_many_digits_a_headline_has() {
+        for (value, spread_pct, expected) in [
+            (365_930.0, Some(6.0), 370_000.0),
+            (365_930.0, Some(0.5), 366_000.0),
+            (365_930.0, Some(0.0), 365_900.0),
+            (365_930.0, Some(80.0), 370_000.0),
+            (365_930.0, None, 366_000.0),
+            (7.4163, Some(0.4), 7.42),
+            (0.0, Some(5.0), 0.0),
+            (-1_234.0, None, -1_230.0),
+        ] {
+            let shown = rounded(value, spread_pct);
+            assert!((shown - expected).abs() < 1e-9, "{value} {spread_pct:?}: {shown}");
+        }
+    }
 
     #[test]
     fn figures_have_the_digits_of_their_magnitude() {

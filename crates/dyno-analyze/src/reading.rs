@@ -74,10 +74,16 @@ impl Change {
         Some(Reading { value: b.value - a.value, step: a.step.max(b.step) })
     }
 
-    /// How far the second is from the first, %; absent where they do not differ, or there is nothing to divide by.
+    /// How far the second is from the first, %; absent where they do not differ, or the first is not above 0.
     pub fn percent(&self) -> Option<f64> {
         let (a, b) = self.a.zip(self.b).filter(|_| self.differs())?;
-        (a.value != 0.0).then(|| 100.0 * (b.value - a.value) / a.value.abs())
+        (a.value > 0.0).then(|| 100.0 * (b.value - a.value) / a.value)
+    }
+
+    /// How far the figure moved; one that is on one side only moved by all of it.
+    pub fn distance(&self) -> f64 {
+        let value = |side: Option<Reading>| side.map_or(0.0, |reading| reading.value);
+        (value(self.b) - value(self.a)).abs()
     }
 
     /// The larger of both; 0 where neither is known.
@@ -113,6 +119,8 @@ mod tests {
     fn nothing_is_a_share_of_nothing() {
         let from_zero = change((0.0, 0.1), (5.0, 0.1));
         assert_eq!((from_zero.difference().map(|by| by.value), from_zero.percent()), (Some(5.0), None));
+        assert_eq!(change((-2.0, 0.1), (5.0, 0.1)).percent(), None, "a share of less than nothing");
+        assert_eq!(change((3.0, 0.1), (1.0, 0.1)).distance(), 2.0);
         let one = Change { a: Some(Reading::exact(1.0)), ..Change::default() };
         assert_eq!((one.differs(), one.difference(), one.percent()), (false, None, None));
     }

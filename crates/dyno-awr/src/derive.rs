@@ -6,6 +6,7 @@
 //! called MiB so that nobody has to ask.
 
 use crate::number::Reading;
+use crate::offload::offload;
 use crate::report::{AwrReport, Event, Figure, IoRow, Kind, Source};
 use crate::unaccounted::unaccounted;
 
@@ -73,6 +74,8 @@ pub(crate) fn derive(report: &mut AwrReport, is_whole: bool) {
     found.push(("log_file_sync_ms", mean_ms(report, &["log file sync"])));
     found.push(("log_file_parallel_write_ms", background_mean_ms(report, "log file parallel write")));
 
+    found.extend(offload(report, elapsed.map(|elapsed| elapsed.value)));
+
     for (name, figure) in found {
         if let Some(figure) = figure {
             report.figures.insert(format!("derived.{name}"), figure);
@@ -131,6 +134,8 @@ fn cpu_busy(report: &AwrReport) -> Option<Figure> {
     let figure = |name: &str| report.figures.get(name);
     let times = [
         (figure("os_stats.BUSY_TIME"), figure("os_stats.IDLE_TIME")),
+        // As 10.1 names them.
+        (figure("os_stats.BUSY_TICKS"), figure("os_stats.IDLE_TICKS")),
         (figure("host_cpu.busy_s"), figure("host_cpu.idle_s")),
     ];
     for (busy, idle) in times {
@@ -138,7 +143,7 @@ fn cpu_busy(report: &AwrReport) -> Option<Figure> {
             let all = busy.reading.value + idle.reading.value;
             let reading =
                 Reading { value: 100.0 * busy.reading.value / all, step: 100.0 * busy.reading.step / all };
-            let caption = "BUSY_TIME over BUSY_TIME and IDLE_TIME".into();
+            let caption = "busy time over busy and idle time".into();
             return (all > 0.0)
                 .then(|| Figure { reading, source: Source { caption, ..busy.source.clone() } });
         }

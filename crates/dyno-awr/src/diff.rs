@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use dyno_analyze::intervals::is_same_event as is_same;
+use dyno_analyze::intervals::{ParameterList, differing_parameters, is_same_event as is_same};
 pub use dyno_analyze::reading::Change;
 
 use crate::number::Reading;
 use crate::report::{AwrReport, Event, Parameter};
 use crate::row::{Line, Value};
+use crate::table::Form;
 use crate::tops::{self, SegmentChange, StatementChange};
 
 /// A wait event in both reports: seconds waited per second, and the mean.
@@ -48,13 +49,13 @@ pub struct Switch {
 pub struct Difference {
     /// Figures, in the order of the wide table.
     pub figures: Vec<Change>,
-    /// Events that are among the top ones of either, largest first.
+    /// Events that are among the top ones of either, those whose time moved most first.
     pub events: Vec<EventChange>,
     /// Parameters that differ.
     pub parameters: Vec<Switch>,
     /// Statements whose plans differ.
     pub plans: Vec<Switch>,
-    /// Statements that took most time in either, the most first.
+    /// Statements among the top ones of either, those whose time moved most first.
     pub statements: Vec<StatementChange>,
     /// Segments among the top ones of either that changed, by list.
     pub segments: Vec<SegmentChange>,
@@ -146,7 +147,7 @@ fn events(a: &AwrReport, b: &AwrReport) -> Vec<EventChange> {
             }
         })
         .collect();
-    changes.sort_by(|a, b| b.load.largest().total_cmp(&a.load.largest()));
+    changes.sort_by(|a, b| b.load.distance().total_cmp(&a.load.distance()));
     changes
 }
 
@@ -166,18 +167,13 @@ fn became(a: &AwrReport, b: &AwrReport, name: &str) -> Option<Became> {
 }
 
 fn parameters(a: &AwrReport, b: &AwrReport) -> Vec<Switch> {
-    let value = |report: &AwrReport, name: &str| {
-        let parameter = report.parameters.iter().find(|parameter| parameter.full_name() == name)?;
-        Some(parameter.end_value.clone().unwrap_or_else(|| parameter.value.clone()))
+    let list = |report: &AwrReport| {
+        let value = |of: &Parameter| of.end_value.clone().unwrap_or_else(|| of.value.clone());
+        let parameters = report.parameters.iter().map(|of| (of.full_name(), value(of))).collect();
+        ParameterList { is_text: report.form == Form::Text, parameters }
     };
-    // Where one report has no list of parameters, none of them changed.
-    if a.parameters.is_empty() || b.parameters.is_empty() {
-        return Vec::new();
-    }
-    let names: BTreeSet<String> =
-        a.parameters.iter().chain(&b.parameters).map(Parameter::full_name).collect();
-    let switch = |name: String| Switch { a: value(a, &name), b: value(b, &name), name };
-    names.into_iter().map(switch).filter(|switch| switch.a != switch.b).collect()
+    let lines = differing_parameters(&list(a), &list(b));
+    lines.into_iter().map(|line| Switch { name: line.name, a: line.a, b: line.b }).collect()
 }
 
 /// Statements that both reports know plans of, and not the same ones.

@@ -16,9 +16,11 @@ mod json;
 mod lines;
 mod moment;
 mod number;
+mod offload;
 mod read;
 mod report;
 pub mod row;
+mod section_figures;
 mod table;
 mod text;
 pub mod timeline;
@@ -33,10 +35,11 @@ pub use json::{Show, to_json};
 pub use moment::moment;
 pub use number::{Decimal, NotANumber, Reading, Suffix, TimeReading, TimeUnit};
 pub use report::{
-    AwrReport, Band, Container, Event, EventHistogram, Figure, Instance, IoRow, Kind, Measurement, Parameter,
-    Segment, SegmentList, Source, Statement, StatementList, Word,
+    AwrReport, Band, Container, DetailRow, Event, EventHistogram, Figure, Instance, IoRow, Kind, Measurement,
+    Parameter, Segment, SegmentList, Source, Statement, StatementList, Word,
 };
 pub use row::{Line, Value};
+pub use section_figures::{SectionFigure, section_figures};
 pub use table::Form;
 
 /// Why a report could not be read.
@@ -54,6 +57,26 @@ pub enum AwrError {
         what: &'static str,
         /// Its title.
         title: String,
+    },
+    /// Its snapshots lie before and after a restart of the instance.
+    #[error(
+        "its snapshots span a shutdown of the instance, so its figures are invalid; make one report before the shutdown and one after it"
+    )]
+    SpansShutdown,
+    /// It is a page that OSPRep makes of STATSPACK's tables.
+    #[error(
+        "it is an OSPRep page, which has another layout; read the report that spreport.sql makes of its snapshots"
+    )]
+    OspRep,
+    /// Lines of the page were truncated.
+    #[error(
+        "its lines were cut at {width} characters (line {line} first), so values are lost; spool it again with SET LINESIZE 8000"
+    )]
+    CutLines {
+        /// Characters that were left of each line.
+        width: usize,
+        /// The first line that was cut, from 1.
+        line: u32,
     },
     /// The text has no title of a report.
     #[error("it has no title of an AWR or STATSPACK report")]
@@ -91,7 +114,10 @@ pub fn is_report(path: &Path) -> bool {
 /// # Errors
 /// The text has no title of an AWR or STATSPACK report.
 pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<AwrReport, AwrError> {
+    let text = &*input::expand_tabs(text);
     let is_html = is_html(text);
+    let text =
+        &*if is_html { input::rejoin(text).map_err(|cut| cut_lines(cut, first_line))? } else { text.into() };
     let page = is_html.then(|| html::read(text, first_line, read::is_read));
     // A text report may have been put into a page as it is.
     let may_be_plain = page.as_ref().is_some_and(|page| page.names_report);
@@ -102,6 +128,9 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<AwrReport,
         (Some(page), None) if !page.tables.is_empty() => page,
         (_, None) => text::read(text, first_line),
     };
+    if spans_shutdown(text) {
+        return Err(AwrError::SpansShutdown);
+    }
     let Some(kind) = read::kind_of(&document) else {
         let other = || html::plain(text, table::is_report_title).map(|plain| text::read(&plain, 1).title);
         let title = Some(document.title).filter(|title| !title.is_empty() || !is_html);
@@ -114,9 +143,23 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<AwrReport,
             AwrError::OtherReport { what, title: title.to_owned() }
         });
     };
+    if is_html && kind == Kind::Statspack && memchr::memmem::find(text.as_bytes(), b"OSPRep").is_some() {
+        return Err(AwrError::OspRep);
+    }
     let mut report = read::read(&document, file, kind);
     derive::derive(&mut report, document.ended && !document.cut);
     Ok(report)
+}
+
+/// Whether STATSPACK or AWR says over the title that the instance was shut down between the snapshots.
+fn spans_shutdown(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).take_while(|line| !table::is_interval_title(line));
+    lines.any(|line| line.starts_with("ERROR: Snapshots chosen span an instance shutdown"))
+}
+
+fn cut_lines(cut: input::CutLines, first_line: u32) -> AwrError {
+    let line = first_line.saturating_add(u32::try_from(cut.line).unwrap_or(u32::MAX));
+    AwrError::CutLines { width: cut.width, line }
 }
 
 /// How many cells the tables of a report have, read no further: what reading costs before any figure is taken out.
@@ -132,9 +175,11 @@ const HTML_START_MAX: usize = 65_536;
 /// Whether a text is HTML: a tag that every HTML report has near its start, and before its title; statements may hold tags.
 fn is_html(text: &str) -> bool {
     let end = (0..=HTML_START_MAX.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    let start = text[..end].to_ascii_lowercase();
-    let title =
-        ["workload repository ", "statspack report for"].iter().filter_map(|title| start.find(title)).min();
-    let before = &start[..title.unwrap_or(start.len())];
+    let start = &text[..end];
+    // The dialogue of a transcript names the repository too, but not at the start of a line.
+    let mut lines = start.split_inclusive('\n');
+    let title = lines.find(|line| table::is_interval_title(line));
+    let title_at = title.map_or(start.len(), |line| line.as_ptr() as usize - start.as_ptr() as usize);
+    let before = start[..title_at].to_ascii_lowercase();
     ["<html", "<table", "<body", "<pre", "<h1", "<!doctype html"].iter().any(|tag| before.contains(tag))
 }

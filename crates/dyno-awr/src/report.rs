@@ -172,6 +172,8 @@ pub struct StatementList {
 /// One segment in a list of top segments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
+    /// The pluggable database that it is in, where the list names one.
+    pub pdb: Option<String>,
     /// Its owner.
     pub owner: String,
     /// Its tablespace.
@@ -208,7 +210,22 @@ pub struct IoRow {
     pub name: String,
     /// The file's name.
     pub file: Option<String>,
+    /// The pluggable database that it is in, where the list names one.
+    pub pdb: Option<String>,
     /// Figures by name: `reads`, `read_bytes`, `read_ms`.
+    pub figures: BTreeMap<&'static str, Reading>,
+    /// Line of the file.
+    pub line: u32,
+}
+
+/// One line of a section of rows with figures: a latch, an enqueue, a size of an advisory, a service.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DetailRow {
+    /// What it is of: `cache buffers chains`; for an advisory the size, as printed.
+    pub name: String,
+    /// The object, the user or the program that it is of, where the section names one.
+    pub object: Option<String>,
+    /// Figures by name: `wait_s`.
     pub figures: BTreeMap<&'static str, Reading>,
     /// Line of the file.
     pub line: u32,
@@ -227,17 +244,22 @@ pub struct Parameter {
     pub pdb: Option<String>,
     /// The instance that has this value, where those of a cluster differ.
     pub instance: Option<u32>,
+    /// Which one it is of those whose names text cut to this one, from 1; absent where the name tells.
+    pub ordinal: Option<u32>,
 }
 
 impl Parameter {
-    /// Its name, with container and instance behind it where it is theirs alone: `sga_target (SALES)`.
+    /// Its name, with container and instance behind it where it is theirs alone: `sga_target (SALES)`; `_long_name #2` for the second of
+    /// those whose names were cut to this one.
     pub fn full_name(&self) -> String {
         let of = [
             self.pdb.clone().filter(|_| !self.is_whole()),
             self.instance.map(|number| format!("instance {number}")),
         ];
         let of: Vec<String> = of.into_iter().flatten().collect();
-        if of.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, of.join(", ")) }
+        let ordinal = self.ordinal.map_or_else(String::new, |ordinal| format!(" #{ordinal}"));
+        let scope = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };
+        format!("{}{ordinal}{scope}", self.name)
     }
 
     /// Whether it holds for all that the report is about, and not for one container or instance.
@@ -306,6 +328,8 @@ pub struct AwrReport {
     pub io_functions: Vec<IoRow>,
     /// I/O by type of file.
     pub io_filetypes: Vec<IoRow>,
+    /// I/O by function of the database and type of file.
+    pub io_function_filetypes: Vec<IoRow>,
     /// I/O by tablespace.
     pub tablespaces: Vec<IoRow>,
     /// I/O by file.
@@ -318,6 +342,8 @@ pub struct AwrReport {
     pub plans: BTreeMap<String, BTreeSet<String>>,
     /// Top segments.
     pub segments: Vec<SegmentList>,
+    /// Sections of rows with figures by the name of their list: `latches`, `services`, `gc_transfers`.
+    pub details: BTreeMap<&'static str, Vec<DetailRow>>,
     /// Initialisation parameters.
     pub parameters: Vec<Parameter>,
     /// The instances of a cluster's report.
@@ -346,12 +372,14 @@ impl AwrReport {
             histograms: Vec::new(),
             io_functions: Vec::new(),
             io_filetypes: Vec::new(),
+            io_function_filetypes: Vec::new(),
             tablespaces: Vec::new(),
             files: Vec::new(),
             statements: Vec::new(),
             statement_texts: BTreeMap::new(),
             plans: BTreeMap::new(),
             segments: Vec::new(),
+            details: BTreeMap::new(),
             parameters: Vec::new(),
             instances: Vec::new(),
             issues: Vec::new(),

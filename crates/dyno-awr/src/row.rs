@@ -1,6 +1,7 @@
 //! A report, or one instance of a cluster's report, as one line of columns.
 
 use crate::number::Reading;
+use crate::read::detail_lists;
 use crate::report::{AwrReport, Instance, Kind};
 
 /// One line: a report, or an instance in the report of a cluster.
@@ -156,7 +157,7 @@ pub const WIDE: [&str; 46] = [
 ];
 
 /// Groups of figures, each of whose names can be a column: `instance_activity.physical reads`.
-pub const GROUPS: [&str; 31] = [
+pub const GROUPS: [&str; 32] = [
     "cache_bytes_begin",
     "cache_bytes_end",
     "derived",
@@ -182,6 +183,7 @@ pub const GROUPS: [&str; 31] = [
     "rac_services",
     "shared_pool_pct_begin",
     "shared_pool_pct_end",
+    "time_model_pct",
     "time_model_s",
     "event_waits",
     "event_time_s",
@@ -218,7 +220,8 @@ const FIGURES: [&str; 22] = [
 
 /// Whether a column of this name can be asked for.
 pub fn is_column(name: &str) -> bool {
-    let grouped = name.split_once('.').is_some_and(|(group, _)| GROUPS.contains(&group));
+    let is_group = |group: &str| GROUPS.contains(&group) || detail_lists().contains(group);
+    let grouped = name.split_once('.').is_some_and(|(group, _)| is_group(group));
     grouped
         || WORDS.contains(&name)
         || FIGURES.contains(&name)
@@ -228,6 +231,11 @@ pub fn is_column(name: &str) -> bool {
 /// Names of columns without a group, for who asks which there are.
 pub fn column_names() -> impl Iterator<Item = &'static str> {
     WORDS.into_iter().chain(FIGURES).chain(SHORT.into_iter().map(|(short, _)| short))
+}
+
+/// Lists of rows with figures, each of whose figures can be a column: `latches.wait_s.cache buffers chains`.
+pub fn section_lists() -> impl Iterator<Item = &'static str> {
+    detail_lists().iter().copied()
 }
 
 impl Line<'_> {
@@ -321,7 +329,11 @@ impl Line<'_> {
             ),
             "event_pct_db_time" => Value::from(event().and_then(|event| event.share_pct)),
             "parameter" => Value::from(self.report.parameter(rest).map(|parameter| parameter.value.as_str())),
-            _ => Value::Absent,
+            // `latches.wait_s.cache buffers chains`
+            list => Value::from(rest.split_once('.').and_then(|(figure, name)| {
+                let row = self.report.details.get(list)?.iter().find(|row| row.name == name)?;
+                row.figures.get(figure).copied()
+            })),
         }
     }
 }

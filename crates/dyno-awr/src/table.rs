@@ -147,6 +147,8 @@ pub(crate) struct Document<'a> {
     /// The report's title line: `WORKLOAD REPOSITORY report for`.
     pub(crate) title: String,
     pub(crate) tables: Vec<Table<'a>>,
+    /// Database and instance as the titles of sections name them, in text.
+    pub(crate) owner: Option<(&'a str, &'a str)>,
     /// Whether the report's own last line was there.
     pub(crate) ended: bool,
     /// Whether the report has more tables, rows or cells than are kept.
@@ -157,12 +159,21 @@ pub(crate) struct Document<'a> {
 
 impl Document<'_> {
     pub(crate) fn new(form: Form) -> Self {
-        Self { form, title: String::new(), tables: Vec::new(), ended: false, cut: false, names_report: false }
+        Self {
+            form,
+            title: String::new(),
+            tables: Vec::new(),
+            owner: None,
+            ended: false,
+            cut: false,
+            names_report: false,
+        }
     }
 
     /// Notes the report's title, if `text` is one and none was seen. What a report of an interval is printed after does not take its
-    /// place: a file may hold an ASH report before it.
-    pub(crate) fn see_title(&mut self, text: &str) {
+    /// place: a file may hold an ASH report before it. Tables before the title of a report of an interval are not the report's: in a
+    /// transcript the dialogue lists databases, instances and snapshots. Returns whether it is the title of such a report.
+    pub(crate) fn see_title(&mut self, text: &str) -> bool {
         let better = match self.title.is_empty() {
             true => is_report_title(text),
             false => !is_interval_title(&self.title) && is_interval_title(text),
@@ -170,6 +181,11 @@ impl Document<'_> {
         if better {
             self.title = text.to_owned();
         }
+        let begins = better && is_interval_title(text);
+        if begins {
+            self.tables.clear();
+        }
+        begins
     }
 }
 

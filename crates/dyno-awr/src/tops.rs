@@ -46,7 +46,7 @@ pub struct SegmentChange {
     pub count: Change,
 }
 
-/// The statements that took most time in either report, the most first.
+/// The statements whose time moved most from one report to the other, the most first.
 pub(crate) fn statements(a: &AwrReport, b: &AwrReport) -> Vec<StatementChange> {
     let (rates_a, rates_b) = (Rates::of(a), Rates::of(b));
     let counts = [counts(a), counts(b)];
@@ -66,7 +66,7 @@ pub(crate) fn statements(a: &AwrReport, b: &AwrReport) -> Vec<StatementChange> {
             }
         })
         .collect();
-    changes.sort_by(|x, y| y.elapsed.largest().total_cmp(&x.elapsed.largest()));
+    changes.sort_by(|x, y| y.elapsed.distance().total_cmp(&x.elapsed.distance()));
     changes.truncate(STATEMENTS_MAX);
     changes
 }
@@ -91,7 +91,7 @@ fn ratio(elapsed: Reading, count: Reading) -> Option<Reading> {
     (count.value > 0.0).then_some(Reading { value, step })
 }
 
-/// The segments of each list that changed, the largest first.
+/// The segments of each list that changed, those that moved most first.
 pub(crate) fn segments(a: &AwrReport, b: &AwrReport) -> Vec<SegmentChange> {
     let (rates_a, rates_b) = (Rates::of(a), Rates::of(b));
     let things: BTreeSet<&Thing> = rates_a.0.keys().chain(rates_b.0.keys()).collect();
@@ -115,8 +115,11 @@ pub(crate) fn segments(a: &AwrReport, b: &AwrReport) -> Vec<SegmentChange> {
             });
         }
     }
+    if a.form != b.form {
+        by_list.values_mut().for_each(drop_cut_names);
+    }
     let most = |(_, mut changes): (&str, Vec<SegmentChange>)| {
-        changes.sort_by(|x, y| y.count.largest().total_cmp(&x.count.largest()));
+        changes.sort_by(|x, y| y.count.distance().total_cmp(&x.count.distance()));
         changes.truncate(SEGMENTS_MAX);
         changes
     };
@@ -125,6 +128,19 @@ pub(crate) fn segments(a: &AwrReport, b: &AwrReport) -> Vec<SegmentChange> {
         changes.retain(|change| change.count.largest() >= least);
     }
     by_list.into_iter().flat_map(most).collect()
+}
+
+/// Drops segments that only one report lists where the other one has an unmatched segment with its count: text cut the name.
+fn drop_cut_names(changes: &mut Vec<SegmentChange>) {
+    let sides = |change: &SegmentChange| (change.count.a, change.count.b);
+    let is_same = |x: &SegmentChange, y: &SegmentChange| match (sides(x), sides(y)) {
+        ((Some(a), None), (None, Some(b))) | ((None, Some(b)), (Some(a), None)) => {
+            !Change { name: String::new(), a: Some(a), b: Some(b) }.differs()
+        }
+        _ => false,
+    };
+    let all = changes.clone();
+    changes.retain(|change| !all.iter().any(|other| is_same(change, other)));
 }
 
 /// The largest count of a list.

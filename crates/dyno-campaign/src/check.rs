@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use dyno_engine::advice::advice;
-use dyno_engine::{DataState, Target, Work};
+use dyno_engine::{DataState, Target, Work, WorkloadNeeds};
 use dyno_plan::{Commit, Plan, Protocol};
 use dyno_record::{Advice, Identity, Severity};
 
+use crate::check_statements::statements;
 use crate::error::Error;
 use crate::event::Event;
 use crate::lead::Lead;
@@ -39,10 +40,17 @@ impl Checked {
 pub fn check(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     consent::tell(lead, plan);
     let targets = Targets::reach(lead, plan)?;
-    targets.refuse_writes(plan)?;
+    let customs = own::of(plan, lead.engines.specs)?;
+    targets.refuse_writes(&targets.first().needs(plan, &customs))?;
     let mut found = Vec::new();
     for (at, reached) in targets.all.iter().enumerate() {
-        let mut advice = reached.named(findings(lead, plan, at, reached, targets.is_several()))?;
+        let needs = reached.needs(plan, &customs);
+        // Test tables on the only target have to be loaded there; whatever else a replica holds comes from its primary.
+        let needs = match &reached.reads_only {
+            Some(_) if targets.is_several() || !needs.uses_test_tables() => needs.on_read_only_target(),
+            _ => needs,
+        };
+        let mut advice = reached.named(findings(lead, plan, at, reached, &needs, &customs))?;
         advice.extend(hosts::checked(lead, plan, at, reached));
         if at == 0 {
             advice.push(repository(lead));
@@ -84,30 +92,24 @@ fn protocols(lead: &Lead<'_>, target: &dyn Target) -> &'static [Protocol] {
     lead.engines.specs.named(target.engine()).map_or(&[], |engine| engine.protocols)
 }
 
-/// Everything that one target and its data say about the plan.
+/// Everything that one target and its data say about the plan, whose workload has these `needs` there.
 fn findings(
     lead: &Lead<'_>,
     plan: &Plan,
     at: usize,
     reached: &Reached,
-    several: bool,
+    needs: &WorkloadNeeds,
+    customs: &[Arc<Own>],
 ) -> Result<Vec<Advice>, Error> {
     let target = &reached.target;
-    let mut advice = target.preflight(&of_target(plan, at, reached.reads_only.is_some()))?;
-    if let (true, Some(why)) = (several, &reached.reads_only) {
-        // What a replica lacks for writing is no fault of one that is only read.
-        for finding in advice.iter_mut().filter(|f| WRITING.contains(&f.check.as_str())) {
-            *finding =
-                self::advice(&finding.check, Severity::Note, format!("{why}: its sessions only read"), "");
-        }
-    }
-    let owns = own::of(plan, lead.engines.specs)?;
-    if !owns.is_empty() {
-        advice.retain(|finding| !OF_TEST_DATA.contains(&finding.check.as_str()));
-        advice.extend(own::of_data(&owns).filter_map(|own| tables(reached, own)));
-        for own in &owns {
+    let mut advice = target.preflight(&of_target(plan, at), needs)?;
+    if !needs.uses_test_tables() {
+        advice.extend(own::of_data(customs).filter_map(|own| tables(reached, own)));
+        advice.extend(keys(reached, customs)?);
+        for own in customs {
             advice.push(workload(reached, own)?);
         }
+        advice.extend(statements(plan, at, reached, customs)?);
         return Ok(advice);
     }
     // Engines that look at the data themselves know more about it.
@@ -128,9 +130,6 @@ fn findings(
     }
     Ok(advice)
 }
-
-/// Checks of Dyno's own test data, of which a workload of the user's own needs none.
-const OF_TEST_DATA: [&str; 5] = ["data", "disk_space", "disk space", "block_size", "block size"];
 
 /// Whether the target takes every statement of a workload of the user's own.
 fn workload(reached: &Reached, own: &Own) -> Result<Advice, Error> {
@@ -158,17 +157,32 @@ fn tables(reached: &Reached, own: &Own) -> Option<Advice> {
     })
 }
 
-/// Checks of what only writing needs.
-const WRITING: [&str; 2] = ["writable", "privileges"];
+/// That tables without a primary key get one, where the server requires it; `None` where it does not, or all have one.
+fn keys(reached: &Reached, owns: &[Arc<Own>]) -> Result<Option<Advice>, Error> {
+    let tables = owns.iter().flat_map(|own| own.tables()).filter(|table| !table.has_key());
+    let names: Vec<&str> = tables.map(|table| table.name()).collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let Some(key) = reached.target.required_key()? else { return Ok(None) };
+    let names = names.join(", ");
+    let problem = format!(
+        "{} requires a primary key, which {names} lack: a load adds the column dyno_key",
+        key.setting
+    );
+    Ok(Some(advice(
+        "primary_key",
+        Severity::Note,
+        problem,
+        "compare with servers that have the same setting",
+    )))
+}
 
 /// The plan as one target sees it: its own share of the sessions, rounded up to as many on each schema.
-fn of_target(plan: &Plan, at: usize, reads_only: bool) -> Plan {
+fn of_target(plan: &Plan, at: usize) -> Plan {
     let mut own = plan.of_target(at);
     own.workload.beside = Vec::new();
     own.run.sessions_per_schema = plan.sessions_of(at).div_ceil(plan.data.schemas.max(1));
-    if reads_only {
-        own.workload = own.workload.reads_only();
-    }
     own
 }
 

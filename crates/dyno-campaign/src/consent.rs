@@ -12,6 +12,7 @@ use dyno_plan::Plan;
 use crate::error::Error;
 use crate::event::{Event, HookEvent, Warning};
 use crate::lead::Lead;
+use dyno_record::private_file;
 
 /// Every command of a plan with its name, in the order in which they run.
 fn commands(plan: &Plan) -> Vec<(&'static str, &str)> {
@@ -87,9 +88,13 @@ pub(crate) fn remembered(name: &str) -> Option<PathBuf> {
     Some(state.join("dyno").join(name))
 }
 
-/// Whether this was allowed.
+/// The largest file of what was allowed, bytes.
+const MARKS_BYTES_MAX: u64 = 64 << 20;
+
+/// Whether this was allowed, in a file that only this user can have written.
 pub(crate) fn knows(file: &Path, mark: &str) -> bool {
-    std::fs::read_to_string(file).is_ok_and(|text| text.lines().any(|line| line == mark))
+    let text = private_file::read_text(file, MARKS_BYTES_MAX).ok().flatten();
+    text.is_some_and(|text| text.lines().any(|line| line == mark))
 }
 
 /// Keeps that this was allowed.

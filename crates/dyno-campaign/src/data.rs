@@ -13,11 +13,11 @@ use crate::error::Error;
 
 /// The data that the plan asks for on this target.
 pub(crate) fn spec(plan: &Plan, target: &Arc<dyn Target>) -> Result<DataSpec, Error> {
-    let block_size = target.block_size(plan.data.block_size)?;
-    let spec = DataSpec::of(plan, block_size);
-    if spec.is_none() {
-        return Ok(spec);
+    // A custom workload has no test data, whose block size the plan could choose.
+    if plan.workload.folder.is_some() {
+        return Ok(DataSpec::none(target.native_block_size()?));
     }
+    let spec = DataSpec::of(plan, target.block_size(plan.data.block_size)?);
     spec.validate(&plan.data, &plan.workload)?;
     // Data of an older version is what it was; it is good for every plan that does not need what came later.
     match survey(target) {

@@ -9,6 +9,7 @@ use dyno_workload::own::Own;
 use crate::error::Error;
 use crate::event::{Event, Holdings};
 use crate::lead::Lead;
+use crate::load::retried;
 use crate::targets::{self, Reached, Targets};
 use crate::{described, own, own_data};
 
@@ -61,7 +62,7 @@ fn drop_from(
         return Ok(None);
     }
     if owns.is_empty() {
-        return Ok(Some(Holdings { items: target.drop_all()?, ..found }));
+        return Ok(Some(Holdings { items: retried(lead, || target.drop_all())?, ..found }));
     }
     for own in data() {
         match own.tables().is_empty() {
@@ -69,7 +70,17 @@ fn drop_from(
             false => described::take_down(lead, target, own)?,
         }
     }
-    Ok(Some(found))
+    let emptied = remove_emptied_file(target)?;
+    Ok(Some(Holdings { items: [found.items, emptied].concat(), ..found }))
+}
+
+/// Removes a database file that Dyno created and that holds nothing any more.
+fn remove_emptied_file(target: &dyn Target) -> Result<Vec<DropItem>, TargetError> {
+    let items = target.inventory()?;
+    match !items.is_empty() && items.iter().all(|item| item.kind == "file") {
+        true => target.drop_all(),
+        false => Ok(Vec::new()),
+    }
 }
 
 /// What is removed for a workload of the user's own.

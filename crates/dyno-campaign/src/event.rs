@@ -192,6 +192,8 @@ pub enum LoadEvent {
     Over,
     /// What is there is damaged, as this error says: it is removed, and loaded anew.
     Damaged(String),
+    /// The database took the work back because of others, as this error says; it is done again, the first time of the second.
+    Retried(String, u32, u32),
     /// What is there is good, and this is what updates have made of it.
     Worn(String),
     /// The target is loaded.
@@ -279,7 +281,7 @@ pub enum StudyEvent {
     Measured(String, Option<f64>, Option<Arc<RunRecord>>),
     /// Everything is put back: of which variant, or what was set up, and why.
     Reverting(String, &'static str),
-    /// It is back as it was.
+    /// The commands that put it back ended well; whether that is so is checked before the next measurement.
     Reverted(String),
     /// A leg failed, for this reason; the study goes on.
     Failed(String, String),
@@ -319,6 +321,8 @@ pub enum Warning {
     RowsLeft(Option<String>),
     /// That commands are allowed cannot be kept in this file.
     ConsentNotKept(String, PathBuf),
+    /// The file of a secret is open to others, in words.
+    OpenSecret(String),
     /// The sides of a comparison have different data.
     SidesDiffer,
 }

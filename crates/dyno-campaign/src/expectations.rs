@@ -19,6 +19,14 @@ const TIME_MAX: Duration = Duration::from_secs(2);
 const SHARE_OF_WARMUP: u32 = 2;
 /// How much longer it is waited for: somebody may hold a lock.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// A transaction that takes longer is not learned: what is repeated of it would take longer than is waited for.
+const LONGEST: Duration = Duration::from_secs(3);
+/// The same where the server is asked after each of its requests, for which it is repeated more often.
+const LONGEST_SINGLY: Duration = Duration::from_secs(1);
+/// The same of a workload with definitions, whose commits by parallel workers nothing but learning tells.
+const LONGEST_DEFINITION: Duration = Duration::from_secs(30);
+/// How long definitions are waited for.
+const DEFINITION_PATIENCE: Duration = Duration::from_secs(300);
 /// How long it may take to end when it is stopped.
 const END_MAX: Duration = Duration::from_secs(5);
 
@@ -76,6 +84,7 @@ fn learn(
     if counting.unseen_s > 0.0 && !counting.at_edges {
         return Vec::new();
     }
+    let defines = own.facts().defines;
     lead.tell(Event::Learning);
     let stop = Stop::default();
     let lesson = Lesson {
@@ -89,10 +98,17 @@ fn learn(
         clock: Arc::new(MonotonicClock::default()),
         time: TIME_MAX.min(plan.run.warmup.0 / SHARE_OF_WARMUP) / owns.len() as u32,
         singly: counting.transactions == Transactions::Statements,
+        longest: match (defines, counting.transactions == Transactions::Statements) {
+            (true, _) => LONGEST_DEFINITION,
+            (false, true) => LONGEST_SINGLY,
+            (false, false) => LONGEST,
+        },
         stop: stop.clone(),
         spec: spec.clone(),
     };
-    match asked(lead, lesson, &stop) {
+    // An interrupted definition stays half done, such as an index that is made and not dropped again: the run would fail on it.
+    let patience = if defines { DEFINITION_PATIENCE } else { TIME_MAX + PATIENCE };
+    match asked(lead, lesson, &stop, patience) {
         Ok(learned) => {
             // What never comes is not missed.
             let one = |((expected, weight), one): ((Expected, u64), Result<Learned, String>)| match one {
@@ -112,16 +128,16 @@ fn learn(
 type Lessons = Vec<Result<Learned, String>>;
 
 /// Learns, for as long as that is worth it. Nothing of it goes on afterwards: the run is not to count it.
-fn asked(lead: &Lead<'_>, lesson: Lesson, stop: &Stop) -> Result<Lessons, TargetError> {
+fn asked(lead: &Lead<'_>, lesson: Lesson, stop: &Stop, patience: Duration) -> Result<Lessons, TargetError> {
     let asked = Asked::start(move || lesson.learn())
         .map_err(|error| TargetError::database(format!("no thread could be started: {error}")))?;
-    asked.wait(TIME_MAX + PATIENCE, &lead.cancel).unwrap_or_else(|| {
+    asked.wait(patience, &lead.cancel).unwrap_or_else(|| {
         stop.now();
         asked.wait(END_MAX, &Cancel::default());
         Err(match lead.cancel.is_cancelled() {
             true => TargetError::new(TargetErrorKind::Cancelled, "stopped"),
             false => {
-                let seconds = (TIME_MAX + PATIENCE).as_secs();
+                let seconds = patience.as_secs();
                 TargetError::new(
                     TargetErrorKind::Unreachable,
                     format!("it did not end within {seconds} s: somebody may hold a lock"),

@@ -1,6 +1,6 @@
 //! Machines of targets that are not this one: found in the plan, reached, and read by a run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,9 +9,11 @@ use dyno_engine::advice::advice;
 use dyno_engine::{Clock, MonotonicClock, patience};
 use dyno_host::far::{Place, Way};
 use dyno_plan::{HostSpec, Plan};
+use dyno_record::private_file::open_secret_warning;
 use dyno_record::{Advice, Identity, Severity};
 
 use crate::error::Error;
+use crate::event::{Event, Warning};
 use crate::lead::Lead;
 use crate::secrets;
 use crate::targets::Reached;
@@ -59,6 +61,9 @@ fn one_host(
     clock: &Arc<dyn Clock>,
     lead: &Lead<'_>,
 ) -> Result<FarHost, Error> {
+    let file = spec.password_file.as_deref().map(Path::new);
+    let open = file.and_then(|file| open_secret_warning("the password file of a host", file));
+    open.into_iter().for_each(|words| lead.tell(Event::Warning(Warning::OpenSecret(words))));
     let words = [&spec.password_env, &spec.password_file].map(Option::as_deref);
     let way = Way {
         url: spec.url.clone(),

@@ -32,11 +32,10 @@ struct Asking<'a> {
     cancel: &'a Cancel,
 }
 
-/// What the invariants of each workload are before a run; those of workloads with the same data stand with the first. What has to be something certain is asked
-/// behind the run only.
+/// What the invariants of each workload are before a run; those of workloads with the same data stand with the first.
 ///
 /// # Errors
-/// One cannot be told: nothing could be held against it.
+/// One that has to stay the same cannot be asked for: nothing could be compared with it.
 pub(crate) fn before(
     lead: &Lead<'_>,
     targets: &Targets,
@@ -44,17 +43,17 @@ pub(crate) fn before(
 ) -> Result<Vec<Vec<Invariant>>, Error> {
     let asking = Asking { lead, limit: INVARIANT_MAX, cancel: &lead.cancel };
     let of_target = |reached: &Reached, singles: &[Single]| {
-        let open: Vec<&Single> = singles.iter().filter(|single| single.is.is_none()).collect();
-        let mut answers = asking.ask(&reached.target, &open).into_iter();
-        let known = |single: &Single| {
-            let before = match single.is {
-                Some(_) => None,
-                None => answers.next().transpose()?,
+        let answers = asking.ask(&reached.target, &singles.iter().collect::<Vec<_>>());
+        let known = |(single, answer): (&Single, Result<String, TargetError>)| {
+            let before = match (answer, &single.is) {
+                // What it has to be is known, so the run can be judged without the answer.
+                (Err(error), Some(_)) if error.kind != TargetErrorKind::Cancelled => None,
+                (answer, _) => Some(answer?),
             };
             let name = label(targets, reached, single);
             Ok(Invariant { name, is: single.is.clone(), before, after: Err(NOT_YET.to_owned()) })
         };
-        singles.iter().map(known).collect::<Result<Vec<_>, TargetError>>()
+        singles.iter().zip(answers).map(known).collect::<Result<Vec<_>, TargetError>>()
     };
     of_each(targets, owns, |reached, singles| of_target(reached, singles).map_err(Error::from))
 }

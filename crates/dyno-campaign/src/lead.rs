@@ -56,6 +56,21 @@ pub struct Consent {
 }
 
 impl Lead<'_> {
+    /// The same for what has to be done after a stop, too: nothing asks it to end.
+    pub(crate) fn past_stop(&self) -> Lead<'_> {
+        Lead {
+            engines: self.engines,
+            repository: self.repository.clone(),
+            marks: self.marks.clone(),
+            consent: self.consent.clone(),
+            cancel: Cancel::default(),
+            steer: self.steer.clone(),
+            fleet: self.fleet.clone(),
+            agents: self.agents.clone(),
+            listener: self.listener,
+        }
+    }
+
     /// Tells what has happened.
     pub(crate) fn tell(&self, event: Event) {
         self.listener.event(event);

@@ -25,6 +25,7 @@ mod bulk;
 pub mod calibrate;
 mod campaign;
 mod check;
+mod check_statements;
 pub mod compare;
 pub mod conclusions;
 mod consent;

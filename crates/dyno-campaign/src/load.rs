@@ -97,7 +97,7 @@ pub(crate) fn set_up(
     replace: Replace,
 ) -> Result<SetUp, TargetError> {
     if !own.tables().is_empty() {
-        return described::load(lead, target, own, parallel, replace);
+        return retried(lead, || described::load(lead, target, own, parallel, replace));
     }
     let began = Instant::now();
     if replace == Replace::All {
@@ -125,7 +125,7 @@ pub(crate) fn load_one(
         // Of Dyno's data only what it recorded is removed; what is in its way and not Dyno's is an error again.
         Err(error) if replace && is_damage(error.kind) => {
             lead.tell(Event::Load(LoadEvent::Damaged(error.to_string())));
-            target.drop_all()?;
+            retried(lead, || target.drop_all())?;
             attempt(lead, target, spec, &options)?
         }
         outcome => outcome?,
@@ -147,7 +147,7 @@ fn attempt(
     spec: &DataSpec,
     options: &LoadOptions,
 ) -> Result<LoadReport, TargetError> {
-    let outcome = target.load(spec, options, &Told(lead), &lead.cancel);
+    let outcome = retried(lead, || target.load(spec, options, &Told(lead), &lead.cancel));
     lead.tell(Event::Load(LoadEvent::Over));
     let report = outcome?;
     if report.already
@@ -161,6 +161,35 @@ fn attempt(
     Ok(report)
 }
 
+/// Times that work which the database took back is done again.
+const RETRIES: u32 = 3;
+
+/// Does `work`, and does it again where the database took it back because of others, such as a server that was killed and still
+/// rolls transactions of an earlier load back. Loads go on where they stopped, so nothing is done twice.
+pub(crate) fn retried<T>(
+    lead: &Lead<'_>,
+    work: impl FnMut() -> Result<T, TargetError>,
+) -> Result<T, TargetError> {
+    retry(work, |error, retry| {
+        lead.tell(Event::Load(LoadEvent::Retried(error.to_string(), retry, RETRIES)));
+        !lead.cancel.is_cancelled()
+    })
+}
+
+/// Does `work` up to [`RETRIES`] times more while its error is retryable and `again` agrees.
+fn retry<T>(
+    mut work: impl FnMut() -> Result<T, TargetError>,
+    again: impl Fn(&TargetError, u32) -> bool,
+) -> Result<T, TargetError> {
+    for retry in 1..=RETRIES {
+        match work() {
+            Err(error) if error.is_retryable && again(&error, retry) => {}
+            outcome => return outcome,
+        }
+    }
+    work()
+}
+
 /// A load's progress, as whoever leads hears it.
 struct Told<'a>(&'a Lead<'a>);
 
@@ -171,5 +200,29 @@ impl Progress for Told<'_> {
 
     fn advance(&self, rows: u64, bytes: u64) {
         self.0.tell(Event::Load(LoadEvent::Advance(rows, bytes)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_retryable_errors_are_retried_and_not_for_ever() {
+        let error = |is_retryable| TargetError { is_retryable, ..TargetError::database("deadlock (1213)") };
+        let times = |failures: u32, is_retryable: bool, agrees: bool| {
+            let mut calls = 0;
+            let work = || {
+                calls += 1;
+                if calls > failures { Ok(()) } else { Err(error(is_retryable)) }
+            };
+            let outcome = retry(work, |_, _| agrees);
+            (outcome.is_ok(), calls)
+        };
+        assert_eq!(times(0, true, true), (true, 1));
+        assert_eq!(times(1, true, true), (true, 2));
+        assert_eq!(times(99, true, true), (false, 1 + RETRIES));
+        assert_eq!(times(1, false, true), (false, 1));
+        assert_eq!(times(1, true, false), (false, 1));
     }
 }

@@ -165,19 +165,6 @@ pub(crate) fn of_data(owns: &[Arc<Own>]) -> impl DoubleEndedIterator<Item = &Arc
     owns.iter().enumerate().filter(is_first).map(|(_, own)| own)
 }
 
-/// Refuses workloads that write where no target takes writes.
-pub(crate) fn refuse_writes(owns: &[Arc<Own>], targets: &Targets) -> Result<(), Error> {
-    let Some((reached, why)) = targets.all.iter().find_map(|one| Some((one, one.reads_only.as_ref()?)))
-    else {
-        return Ok(());
-    };
-    let Some(own) = owns.iter().find(|own| own.writes()) else { return Ok(()) };
-    reached.named(Err(Error::usage(
-        format!("{why}: it takes reads only, and {} writes", own.name()),
-        "name servers that take writes, or a workload with writes = false",
-    )))
-}
-
 /// Prepares every statement of `own` on the targets of `plan`, and executes none; with `explain`, a seed, asks how each would be done.
 ///
 /// # Errors
@@ -239,9 +226,10 @@ fn way_out(error: &TargetError, own: &Own, engine: &str) -> String {
     let makes_tables = !own.tables().is_empty() || own.setup(engine).is_ok_and(|setup| !setup.is_empty());
     match error.kind {
         TargetErrorKind::Data if makes_tables => {
-            "set it up there first: dyno load with workload.folder in its plan".to_owned()
+            let load = "set it up there first: dyno load with workload.folder in its plan";
+            [load, &error.hint].into_iter().filter(|hint| !hint.is_empty()).collect::<Vec<_>>().join("; or ")
         }
-        TargetErrorKind::Data => "make the tables there first".to_owned(),
+        TargetErrorKind::Data if error.hint.is_empty() => "make the tables there first".to_owned(),
         _ => error.hint.clone(),
     }
 }
@@ -260,6 +248,7 @@ fn prepare(target: &dyn Target, statements: Arc<[Statement]>) -> Result<Option<T
         connect: dyno_plan::Connect::Session,
         blocks: None,
         bulk: None,
+        read_only: false,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     };

@@ -59,11 +59,10 @@ impl<'a> Ready<'a> {
         // What it says of sweeps is for others.
         let plan = own::settled(Plan { sweep: Sweep::default(), ..plan }, &owns);
         let targets = Targets::reach(lead, &plan)?;
-        refuse_impossible(&plan, &targets)?;
+        refuse_impossible(&plan, &owns, &targets)?;
         if let Loading::AsNeeded { own, .. } = loading {
             own.iter().try_for_each(|plan| refuse_page_cache(plan, &targets))?;
         }
-        own::refuse_writes(&owns, &targets)?;
         writes::require(lead, &owns, &targets)?;
         for reached in &targets.all {
             suits(reached.target.as_ref())?;
@@ -112,7 +111,7 @@ impl<'a> Ready<'a> {
         if !same_target {
             return self.reach(self.loading);
         }
-        refuse_impossible(&self.plan, &self.targets)?;
+        refuse_impossible(&self.plan, &self.owns, &self.targets)?;
         let specs = make_room(self.lead, &self.plan, &self.targets, self.loading)?;
         if specs != self.specs || other_tables || self.lacks_data {
             self.specs = specs;
@@ -133,7 +132,7 @@ impl<'a> Ready<'a> {
     pub(crate) fn reach(&mut self, loading: Loading<'_>) -> Result<(), Error> {
         self.locks.clear();
         self.targets = Targets::reach(self.lead, &self.plan)?;
-        refuse_impossible(&self.plan, &self.targets)?;
+        refuse_impossible(&self.plan, &self.owns, &self.targets)?;
         // What cannot be looked at is found now, and not after hours of loading.
         let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
         hosts::reach(&self.plan, &self.targets.all, &clock, self.lead)?;

@@ -1,18 +1,21 @@
 //! Refusing, before anything is begun, what a plan asks for and its targets cannot do.
 
+use std::sync::Arc;
+
 use dyno_engine::Target;
 use dyno_plan::{Drive, Plan};
+use dyno_workload::own::Own;
 
 use crate::error::Error;
 use crate::targets::Targets;
 
 /// What these targets cannot do.
-pub(crate) fn refuse_impossible(plan: &Plan, targets: &Targets) -> Result<(), Error> {
+pub(crate) fn refuse_impossible(plan: &Plan, customs: &[Arc<Own>], targets: &Targets) -> Result<(), Error> {
     for reached in &targets.all {
         reached.named(refuse_impossible_on(plan, reached.target.as_ref()))?;
     }
     refuse_page_cache(plan, targets)?;
-    targets.refuse_writes(plan)
+    targets.refuse_writes(&targets.first().needs(plan, customs))
 }
 
 /// Where the page cache that is to be dropped is not this process's to drop.

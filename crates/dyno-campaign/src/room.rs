@@ -64,7 +64,7 @@ fn make_room_on(
     }
     if spec.is_err() {
         lead.tell(Event::DroppingData);
-        target.drop_all()?;
+        crate::load::retried(lead, || target.drop_all())?;
         data::spec(plan, target)?;
     }
     Ok(())

@@ -6,14 +6,17 @@ use std::time::{Duration, Instant};
 use dyno_drive::{Aim, FarHost};
 use dyno_engine::{
     Cancel, Claim, Holder, Instance, Lock, OpenOptions, Registry, Secret, Target, TargetError,
-    TargetErrorKind, Work,
+    TargetErrorKind, Work, WorkloadNeeds,
 };
 use dyno_plan::{Connect, DataSpec, Holding, Plan, TargetUrl};
+use dyno_record::private_file::open_secret_warning;
 use dyno_record::{Identity, ServerProcesses};
+use dyno_workload::needs;
+use dyno_workload::own::Own;
 
 use crate::data;
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, Warning};
 use crate::lead::Lead;
 use crate::secrets;
 
@@ -46,6 +49,11 @@ impl Reached {
     /// An outcome on this target, with its name in the error where it is one of several.
     pub(crate) fn named<T, E: Into<Error>>(&self, outcome: Result<T, E>) -> Result<T, Error> {
         named(&self.label, outcome)
+    }
+
+    /// What sessions of `plan` do and need on it, where `customs` are its custom workloads.
+    pub(crate) fn needs(&self, plan: &Plan, customs: &[Arc<Own>]) -> WorkloadNeeds {
+        needs(plan, customs, self.target.engine(), self.target.dialect())
     }
 
     /// The data that `plan` asks for on it.
@@ -136,6 +144,9 @@ impl Targets {
     /// Reaches all targets of `plan`; two that would count each other's work are refused.
     pub(crate) fn reach(lead: &Lead<'_>, plan: &Plan) -> Result<Self, Error> {
         let several = plan.target.is_several();
+        let file = plan.target.password_file.as_deref().map(std::path::Path::new);
+        let open = file.and_then(|file| open_secret_warning("the password file", file));
+        open.into_iter().for_each(|words| lead.tell(Event::Warning(Warning::OpenSecret(words))));
         let mut all: Vec<Reached> = Vec::new();
         for (at, url) in plan.target.all().iter().enumerate() {
             let label = if several { format!("target {} ({url}): ", at + 1) } else { String::new() };
@@ -207,17 +218,23 @@ impl Targets {
         self.is_several() && self.holding == Holding::Shared
     }
 
-    /// Refuses a plan that writes where no target takes writes.
-    pub(crate) fn refuse_writes(&self, plan: &Plan) -> Result<(), Error> {
-        if !plan.workload.writes() || self.all.iter().any(|reached| reached.reads_only.is_none()) {
-            return Ok(());
-        }
-        let first = self.first();
-        let why = first.reads_only.clone().unwrap_or_default();
-        first.named(Err(Error::usage(
-            format!("{why}: it takes reads only, and the plan writes (workload.update_pct and the like)"),
-            "name a server that takes writes, or --set workload.update_pct=0",
-        )))
+    /// Refuses a block workload that writes where no target takes writes, and custom workloads that write where one does not:
+    /// nobody can tell which of their transactions would be left.
+    pub(crate) fn refuse_writes(&self, needs: &WorkloadNeeds) -> Result<(), Error> {
+        let mut replicas = self.all.iter().filter_map(|one| Some((one, one.reads_only.as_ref()?)));
+        let Some((reached, why)) = replicas.next().filter(|_| needs.writes()) else { return Ok(()) };
+        let (what, hint) = match &needs.custom {
+            None if replicas.count() + 1 < self.all.len() => return Ok(()),
+            None => (
+                "the plan writes (workload.update_pct and the like)".to_owned(),
+                "name a server that takes writes, or --set workload.update_pct=0",
+            ),
+            Some(custom) => (
+                format!("{} writes", custom.writer.as_deref().unwrap_or("a workload")),
+                "name servers that take writes, or a workload with writes = false",
+            ),
+        };
+        reached.named(Err(Error::usage(format!("{why}: it takes reads only, and {what}"), hint)))
     }
 
     /// Locks all of them.

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
 use dyno_record::{
-    Host, OwnPart, OwnShare, OwnWorkload, PhaseStats, Profile, Role, RunRecord, Series, Status, TargetFacts,
-    Window, place_of_target, window::Counted,
+    Host, Outage, OwnPart, OwnShare, OwnWorkload, PhaseStats, Profile, Role, RunRecord, Series, Status,
+    TargetFacts, Window, place_of_target, window::Counted,
 };
 use dyno_workload::own::Own;
 
@@ -17,6 +17,7 @@ use crate::job::{Aim, Job, Outcome};
 use crate::loaded;
 use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
+use crate::outages::outages;
 use crate::phases::phases;
 use crate::prepared::pipelines;
 use crate::results::{Handed, Results};
@@ -58,6 +59,7 @@ pub(crate) fn record(
             (only, host_counters)
         }
     };
+    let outages = outages_of(job, measured, results, (&facts, &whole_series));
     let phases = phases(job, measured, &results.all(), &whole_series);
     measured.processors.note(&mut whole.metrics, &mut host_counters);
     host.counters = host_counters;
@@ -101,8 +103,27 @@ pub(crate) fn record(
         series: whole_series,
         phases,
         errors: whole.errors,
+        outages,
         ..RunRecord::blank(status, Plan::clone(job.plan))
     }
+}
+
+/// The outages of all targets; the series of the only one is that of the run.
+fn outages_of(
+    job: &Job<'_>,
+    measured: &Measured,
+    results: &Results,
+    (facts, only): (&[TargetFacts], &Series),
+) -> Vec<Outage> {
+    let classes = job.classes();
+    let outages_at = |(at, facts): (usize, &TargetFacts)| {
+        let sessions = results.of_target(at).sessions;
+        let series = facts.own.as_ref().map_or(only, |own| &own.series);
+        let target = job.is_several().then_some(at + 1);
+        let outages = outages(&sessions, &classes, series, measured.origin_ns);
+        outages.into_iter().map(move |outage| Outage { target, ..outage })
+    };
+    facts.iter().enumerate().flat_map(outages_at).collect()
 }
 
 /// The record of a run whose leader was lost, of what its sessions measured: nobody read the database's counters, and there is no
@@ -243,8 +264,16 @@ fn total_window(results: &Handed<'_>, parts: &[OwnPart]) -> Option<Window> {
         before_s: sum(|window| window.before_s),
         busy_s: sum(|window| window.busy_s),
         closing_s: sum(|window| window.closing_s),
+        polling_s: sum(|window| window.polling_s),
+        unread: windows.iter().find_map(|window| window.unread.clone()),
         stall_us_max: first.stall_us_max,
+        stall_s: first.stall_s,
+        suspended_s: first.suspended_s,
         late_us_max: windows.iter().filter_map(|window| window.late_us_max).reduce(f64::max),
+        overdue: first.overdue.map(|_| {
+            let each = || windows.iter().filter_map(|window| window.overdue);
+            (each().map(|overdue| overdue.0).sum(), each().map(|overdue| overdue.1).sum())
+        }),
         think: first.think.map(|_| own_part::think(&results.times())),
         hot: first.hot.map(|_| own_part::hot(results)),
     })

@@ -22,6 +22,7 @@ use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::observe::Taken;
 use crate::profiler::Profiler;
 use crate::samples::Counted;
+use crate::stalls::StallMeter;
 use crate::stuck;
 use crate::watch::{Event, Watch};
 use crate::watcher::Watcher;
@@ -44,12 +45,14 @@ pub(crate) struct Conductor<'a> {
     measured: Measured,
     /// Whether all sessions had connected.
     connected: bool,
-    /// When the coordinator last looked up; only inside the window.
-    last_beat_ns: Option<u64>,
+    /// Stalls of this program inside the window.
+    stalls: StallMeter,
     /// Whether sessions are still on their way to the window's begin.
     opening: bool,
     /// Whether counters of the last interval may hold what sessions did before the window.
     blind: bool,
+    /// Whether counters could not be read at the end of the last interval.
+    skipped: bool,
     /// Counters at the end of the last interval of the series, and when that was.
     previous: (Vec<Taken>, u64),
     /// What samplers had seen by then.
@@ -67,9 +70,10 @@ impl<'a> Conductor<'a> {
             profiler: Profiler::start(job),
             measured: Measured { targets, ..Measured::default() },
             connected: false,
-            last_beat_ns: None,
+            stalls: StallMeter::default(),
             opening: false,
             blind: false,
+            skipped: false,
             previous: (Vec::new(), 0),
             sampled: Vec::new(),
             started: Instant::now(),
@@ -250,11 +254,11 @@ impl<'a> Conductor<'a> {
     /// Counts the rows that sessions have inserted and left.
     fn count_left(&mut self) {
         // Several targets may be ways to the same data, whose rows are then none of one target's alone.
-        if self.job.plan.workload.churn_pct() == 0 || self.job.is_several() {
+        if self.job.is_several() {
             return;
         }
         for (aim, measured) in self.job.targets.iter().zip(&mut self.measured.targets) {
-            if aim.reads_only.is_none() {
+            if self.job.inserts_test_rows(aim) {
                 measured.rows_left = leftover::count(aim);
             }
         }

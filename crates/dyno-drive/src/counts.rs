@@ -105,6 +105,8 @@ impl Counts {
         totals.rows += effect.all_rows();
         totals.rolled_back += u64::from(effect.rolled_back);
         totals.tallied += u64::from(effect.tallied);
+        totals.write_statements += u64::from(effect.write_statements);
+        totals.empty_writes += u64::from(effect.empty_writes);
         totals.time(timing.ended_ns - timing.began_ns);
         if open_loop {
             totals.response.get_or_insert_with(Tally::precise).record(response_ns);
@@ -130,6 +132,12 @@ impl Counts {
         }
     }
 
+    /// Counts a poll that found nothing, of which so much time lies in the window.
+    pub(crate) fn empty_poll(&mut self, place: Place, class: ClassId, busy_ns: u64) {
+        self.totals(place, class).empty_polls += 1;
+        self.times(place).polling_ns += busy_ns;
+    }
+
     /// Counts operations of a slice that ended at `ended_ns`, which have no time of their own.
     pub(crate) fn of_slice(&mut self, place: Place, class: ClassId, ended_ns: u64, (ops, rows): (u64, u64)) {
         let totals = self.totals(place, class);
@@ -142,6 +150,16 @@ impl Counts {
     pub(crate) fn failed(&mut self, place: Place, class: ClassId, now_ns: u64) {
         self.totals(place, class).errors += 1;
         self.under_way.note(place.target, now_ns, |interval| interval.errors += 1);
+    }
+
+    /// Counts an attempt of an operation that the database took back and that begins again.
+    pub(crate) fn retried(&mut self, place: Place, class: ClassId) {
+        self.totals(place, class).retries += 1;
+    }
+
+    /// Counts an operation whose commit is in doubt.
+    pub(crate) fn in_doubt(&mut self, place: Place, class: ClassId) {
+        self.totals(place, class).in_doubt += 1;
     }
 
     /// Notes that operations of a class, with rows, were under way when the window began, by the share of them that lies before.

@@ -43,6 +43,9 @@ pub trait Crew {
     /// Why the run has failed, if it has.
     fn failure(&self) -> Option<String>;
 
+    /// Numbers of the processes on this machine, beside this one, that drive sessions of the run.
+    fn local_clients(&self) -> Vec<u32>;
+
     /// Sessions that are connected and prepared.
     fn ready(&self) -> u32;
 

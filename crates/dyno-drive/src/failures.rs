@@ -15,6 +15,8 @@ pub(crate) struct Tallied {
     pub(crate) count: u64,
     /// Transactions that were begun anew.
     pub(crate) retried: u64,
+    /// Operations that lost their connection while a commit was under way.
+    pub(crate) in_doubt: u64,
     reconnects: u64,
 }
 
@@ -23,7 +25,7 @@ impl Failures {
     pub(crate) fn of(&mut self, error: &OpError) -> &mut Tallied {
         let same = |known: &Tallied| known.error.code == error.code && known.error.class == error.class;
         let place = self.0.iter().position(same).unwrap_or_else(|| {
-            self.0.push(Tallied { error: error.clone(), count: 0, retried: 0, reconnects: 0 });
+            self.0.push(Tallied { error: error.clone(), count: 0, retried: 0, in_doubt: 0, reconnects: 0 });
             self.0.len() - 1
         });
         &mut self.0[place]
@@ -39,13 +41,14 @@ impl Failures {
 
     /// As records have them.
     pub(crate) fn into_tallies(self) -> Vec<ErrorTally> {
-        let tally = |Tallied { error, count, retried, reconnects }: Tallied| ErrorTally {
+        let tally = |Tallied { error, count, retried, in_doubt, reconnects }: Tallied| ErrorTally {
             class: error.class.name().to_owned(),
             code: error.code,
             message: error.message,
             count,
             reconnects,
             retried,
+            in_doubt,
         };
         self.0.into_iter().map(tally).collect()
     }

@@ -34,10 +34,16 @@ impl Results {
 
 /// No session, of the target and the classes of `like`.
 fn none(like: &SessionResult) -> SessionResult {
+    none_of(like.target, like.life.ops.len())
+}
+
+/// No session of this target, in a run with so many classes.
+pub(crate) fn none_of(target: usize, classes: usize) -> SessionResult {
     SessionResult {
-        target: like.target,
-        life: Life::new(like.life.ops.len()),
+        target,
+        life: Life::new(classes),
         errors: Vec::new(),
+        answers: None,
         moments: Moments::default(),
         marks: Default::default(),
         many: Some(Box::default()),
@@ -48,6 +54,11 @@ fn add_session(sum: &mut SessionResult, one: &SessionResult) {
     sum.many.get_or_insert_with(|| Box::new(Many::default())).add(&one.many());
     sum.life.add(&one.life);
     add_errors(&mut sum.errors, &one.errors);
+    match (&mut sum.answers, &one.answers) {
+        (Some(sum), Some(one)) => sum.add(one),
+        (sum @ None, one) => sum.clone_from(one),
+        (Some(_), None) => {}
+    }
     sum.moments.last_ns = sum.moments.last_ns.max(one.moments.last_ns);
     sum.moments.start_ns = [sum.moments.start_ns, one.moments.start_ns].into_iter().flatten().min();
     for edge in [0, 1] {
@@ -85,6 +96,7 @@ fn add_errors(sum: &mut Vec<ErrorTally>, more: &[ErrorTally]) {
                 tally.count += one.count;
                 tally.reconnects += one.reconnects;
                 tally.retried += one.retried;
+                tally.in_doubt += one.in_doubt;
             }
             None => sum.push(one.clone()),
         }
@@ -98,12 +110,15 @@ fn add_thread(sum: &mut ThreadResult, one: &ThreadResult) {
         sum.behind += one.behind;
         add_each(&mut sum.classes, &one.classes, crate::thread_result::ClassResult::add);
     });
-    let Times { late_ns_max, busy_ns, before_ns, closing_ns, thought_ns, thoughts } = one.times;
+    let Times { late_ns_max, overdue, busy_ns, before_ns, closing_ns, polling_ns, thought_ns, thoughts } =
+        one.times;
     sum.times = Times {
         late_ns_max: sum.times.late_ns_max.max(late_ns_max),
+        overdue: (sum.times.overdue.0 + overdue.0, sum.times.overdue.1 + overdue.1),
         busy_ns: sum.times.busy_ns + busy_ns,
         before_ns: sum.times.before_ns + before_ns,
         closing_ns: sum.times.closing_ns + closing_ns,
+        polling_ns: sum.times.polling_ns + polling_ns,
         thought_ns: sum.times.thought_ns + thought_ns,
         thoughts: sum.times.thoughts + thoughts,
     };

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dyno_engine::{Cancel, Clock, Instance, Target};
-use dyno_plan::{DataSpec, Plan};
+use dyno_engine::{Cancel, Clock, Instance, Target, WorkloadNeeds};
+use dyno_plan::{DataSpec, OnLost, Plan};
 use dyno_record::Identity;
 use dyno_workload::own::Own;
-use dyno_workload::{Classes, blocks};
+use dyno_workload::{Classes, blocks, needs};
 
 use crate::far::FarHost;
 use crate::witness::Book;
@@ -92,6 +92,26 @@ impl Job<'_> {
     /// Whether sessions load a table: then they wait until the window's begin is read, and are done when all of it is there.
     pub(crate) fn loads(&self) -> bool {
         self.owns.iter().any(|own| own.bulk().is_some())
+    }
+
+    /// What sessions do and need on `aim`.
+    pub(crate) fn needs(&self, aim: &Aim) -> WorkloadNeeds {
+        let needs = needs(self.plan, &self.owns, aim.target.engine(), aim.target.dialect());
+        match aim.reads_only {
+            Some(_) => needs.on_read_only_target(),
+            None => needs,
+        }
+    }
+
+    /// Whether sessions insert rows into test tables on `aim`, some of which they leave.
+    pub(crate) fn inserts_test_rows(&self, aim: &Aim) -> bool {
+        let needs = self.needs(aim);
+        needs.inserts && needs.uses_test_tables()
+    }
+
+    /// Whether sessions and observers try to connect again until the run ends, and outages are measured.
+    pub(crate) fn reconnects(&self) -> bool {
+        self.plan.run.on_lost == OnLost::Reconnect
     }
 
     /// Whether there are several databases.

@@ -10,7 +10,7 @@ use dyno_engine::{
     TargetError,
 };
 use dyno_plan::{Commit, Connect, DataSpec, Protocol};
-use dyno_record::{Counter, Learned, Mean, Reading, Snapshot};
+use dyno_record::{Counter, Learned, Mean, Reading, Snapshot, Touch};
 use dyno_workload::Turn;
 use dyno_workload::own::{Actor, Own};
 
@@ -24,8 +24,15 @@ const TRANSACTIONS_MAX: u64 = 1_000;
 const SINGLY: usize = 4;
 /// Requests of one transaction that are looked at so.
 const SINGLY_REQUESTS_MAX: usize = 100;
+/// Parts where one transaction takes longer than [`LONG`].
+const PARTS_OF_LONG: usize = 2;
+/// A transaction that is repeated as seldom as can be.
+const LONG: Duration = Duration::from_secs(1);
 /// Tries of a transaction that conflicts with somebody.
 const TRIES_MAX: u32 = 10;
+
+/// Those of them that polls which find nothing do not move.
+const UNMOVED_BY_POLLS: [Counter; 2] = [Counter::Commits, Counter::RowsWritten];
 
 /// What of a database a transaction is known by. Times and requests depend on what else goes on.
 const COUNTERS: [Counter; 7] = [
@@ -62,6 +69,8 @@ pub struct Lesson {
     pub time: Duration,
     /// Whether the server counts each statement as a transaction, so that a session has to know what each costs.
     pub singly: bool,
+    /// The longest transaction that is learned.
+    pub longest: Duration,
     /// Whether it is to end.
     pub stop: Stop,
 }
@@ -87,6 +96,10 @@ impl Stop {
 struct Part {
     transactions: u64,
     busy_ns: u64,
+    /// Rows that its statements returned or changed.
+    rows: u64,
+    /// Rows that its statements changed.
+    rows_written: u64,
     moved: BTreeMap<Counter, f64>,
 }
 
@@ -109,6 +122,7 @@ impl Lesson {
             connect: self.connect,
             blocks: None,
             bulk: None,
+            read_only: !self.own.writes(),
             slices: false,
             clock: Arc::clone(&self.clock),
         };
@@ -140,16 +154,21 @@ impl Lesson {
         session: &mut dyn Session,
         observer: &mut dyn Observer,
     ) -> Result<BTreeMap<Counter, f64>, TargetError> {
-        let mut sum = BTreeMap::new();
+        let mut samples: BTreeMap<Counter, Vec<f64>> = BTreeMap::new();
         let mut before = self.look(session, observer)?;
         for _ in 0..PARTS {
             let after = self.look(session, observer)?;
             for (counter, moved) in moved(&before, &after) {
-                *sum.entry(counter).or_insert(0.0) += moved / PARTS as f64;
+                samples.entry(counter).or_default().push(moved);
             }
             before = after;
         }
-        Ok(sum)
+        // The median: what others did meanwhile is in few of them.
+        let median = |mut moved: Vec<f64>| {
+            moved.sort_by(f64::total_cmp);
+            moved[moved.len() / 2]
+        };
+        Ok(samples.into_iter().map(|(counter, moved)| (counter, median(moved))).collect())
     }
 
     /// All that the session has done by now.
@@ -181,8 +200,15 @@ impl Lesson {
             return Ok(Err("the run was stopped".to_owned()));
         }
         // The first one finds nothing in the caches: not of the statements, and not of the data.
+        let first_ns = self.clock.now_ns();
         if let Err(why) = self.transaction(place, actor, session, 0)? {
             return Ok(Err(why));
+        }
+        let seconds = (self.clock.now_ns() - first_ns) as f64 / 1e9;
+        if seconds > self.longest.as_secs_f64() {
+            return Ok(Err(format!(
+                "one transaction took {seconds:.1} s, too long to do several of them first"
+            )));
         }
         for _ in 0..if self.singly { SINGLY } else { 0 } {
             if let Err(why) = self.transaction(place, actor, session, SINGLY_REQUESTS_MAX)? {
@@ -190,27 +216,41 @@ impl Lesson {
             }
         }
         let mut before = self.look(session, observer)?;
-        for _ in 0..PARTS {
+        let part_count = if seconds > LONG.as_secs_f64() { PARTS_OF_LONG } else { PARTS };
+        for _ in 0..part_count {
             let began_ns = self.clock.now_ns();
-            let (mut transactions, mut busy_ns) = (0, 0);
-            while transactions < TRANSACTIONS_MAX && (transactions == 0 || busy_ns < part_ns) {
+            let (mut transactions, mut empty_polls, mut busy_ns) = (0, 0, 0);
+            let (mut rows, mut rows_written) = (0, 0);
+            while transactions < TRANSACTIONS_MAX && (transactions + empty_polls == 0 || busy_ns < part_ns) {
                 if self.stop.cancel.is_cancelled() {
                     return Ok(Err("the run was stopped".to_owned()));
                 }
                 if let Err(why) = self.transaction(place, actor, session, 0)? {
                     return Ok(Err(why));
                 }
+                let effect = actor.outcome().effect;
+                if effect.empty_polls > 0 {
+                    empty_polls += 1;
+                    busy_ns = self.clock.now_ns() - began_ns;
+                    continue;
+                }
                 transactions += 1;
+                rows += effect.all_rows();
+                rows_written += effect.all_rows() - effect.rows[Touch::Read as usize];
                 busy_ns = self.clock.now_ns() - began_ns;
+            }
+            if transactions == 0 {
+                return Ok(Err("it polls, and found nothing to do".to_owned()));
             }
             let after = self.look(session, observer)?;
             let moved = moved(&before, &after)
+                .filter(|(counter, _)| empty_polls == 0 || UNMOVED_BY_POLLS.contains(counter))
                 .map(|(counter, moved)| (counter, moved - looks.get(&counter).copied().unwrap_or(0.0)))
                 .collect();
-            parts.push(Part { transactions, busy_ns, moved });
+            parts.push(Part { transactions, busy_ns, rows, rows_written, moved });
             before = after;
         }
-        Ok(Ok(learned(&parts)))
+        Ok(Ok(learned(&undisturbed(parts))))
     }
 
     /// Does one transaction of the class at `place` to its end, and shows what each of its first requests has done, so many; why it does not come to one, though it conflicts with nobody for long.
@@ -299,6 +339,35 @@ fn moved(before: &Snapshot, after: &Snapshot) -> impl Iterator<Item = (Counter, 
         .filter_map(move |counter| Some((counter, value(after, counter)? - value(before, counter)?)))
 }
 
+/// Fewer parts than this have no error.
+const PARTS_MIN: usize = 2;
+
+/// Rows of a part, beyond those of its own, from which on others wrote some: so many, and this share.
+const OTHERS_ROWS: f64 = 2.0;
+const OTHERS_SHARE: f64 = 0.02;
+
+/// The parts in which nobody else wrote: those in which the database counted as few rows for each that the session wrote as in
+/// any. What others do only adds. All of them where too few are left, or where the session does not know what it wrote.
+fn undisturbed(parts: Vec<Part>) -> Vec<Part> {
+    let ratio = |part: &Part| {
+        let counted = *part.moved.get(&Counter::RowsWritten)?;
+        (part.rows_written > 0).then(|| counted / part.rows_written as f64)
+    };
+    let Some(least) = parts.iter().map(ratio).try_fold(f64::INFINITY, |least, next| Some(least.min(next?)))
+    else {
+        return parts;
+    };
+    let is_alone = |part: &Part| {
+        let expected = least * part.rows_written as f64;
+        let counted = part.moved.get(&Counter::RowsWritten).copied().unwrap_or(expected);
+        counted - expected <= OTHERS_ROWS.max(OTHERS_SHARE * expected)
+    };
+    if parts.iter().filter(|part| is_alone(part)).count() < PARTS_MIN {
+        return parts;
+    }
+    parts.into_iter().filter(is_alone).collect()
+}
+
 /// Means over `parts` of different lengths: the ratio estimator and its standard error (Cochran, Sampling Techniques, 3rd ed.,
 /// 6.3), for all that all parts know.
 fn learned(parts: &[Part]) -> Learned {
@@ -319,6 +388,7 @@ fn learned(parts: &[Part]) -> Learned {
     Learned {
         transactions,
         alone_us: busy_ns as f64 / transactions as f64 / 1_000.0,
+        rows: Some(parts.iter().map(|part| part.rows).sum::<u64>() as f64 / transactions as f64),
         counters: COUNTERS.into_iter().filter_map(of).collect(),
     }
 }
@@ -332,15 +402,38 @@ mod tests {
         let part = |transactions, rows: f64| Part {
             transactions,
             busy_ns: transactions * 2_000,
+            rows: 3 * transactions,
+            rows_written: 3 * transactions,
             moved: BTreeMap::from([(Counter::RowsWritten, rows)]),
         };
         let exact = learned(&[part(10, 30.0), part(20, 60.0), part(5, 15.0)]);
-        assert_eq!((exact.transactions, exact.alone_us), (35, 2.0));
+        assert_eq!((exact.transactions, exact.alone_us, exact.rows), (35, 2.0, Some(3.0)));
         assert_eq!(exact.counters[&Counter::RowsWritten], Mean { mean: 3.0, error: 0.0 });
         let spread =
             learned(&[part(10, 20.0), part(10, 30.0), part(10, 40.0)]).counters[&Counter::RowsWritten];
         // Rows per transaction are 2, 3 and 4: a deviation of 1, over the root of 3.
         assert!((spread.mean - 3.0).abs() < 1e-12 && (spread.error - 1.0 / 3.0_f64.sqrt()).abs() < 1e-12);
         assert!(!exact.counters.contains_key(&Counter::RowsRead), "nobody counted these");
+    }
+
+    #[test]
+    fn parts_with_rows_of_others_are_discarded() {
+        let part = |written: u64, foreign_rows: f64| Part {
+            transactions: 40,
+            busy_ns: 1,
+            rows: written,
+            rows_written: written,
+            // A trigger writes one row more for each.
+            moved: BTreeMap::from([(Counter::RowsWritten, 2.0 * written as f64 + foreign_rows)]),
+        };
+        let mean = |parts| learned(&undisturbed(parts)).counters[&Counter::RowsWritten].mean;
+        assert_eq!(mean(vec![part(40, 0.0), part(40, 50.0), part(40, 0.0), part(40, 100.0)]), 2.0);
+        assert_eq!(undisturbed(vec![part(20, 0.0), part(60, 0.0), part(40, 0.0)]).len(), 3, "chance stays");
+        assert_eq!(
+            undisturbed(vec![part(40, 0.0), part(40, 50.0), part(40, 90.0)]).len(),
+            3,
+            "too few are left"
+        );
+        assert_eq!(undisturbed(vec![part(0, 0.0), part(0, 50.0)]).len(), 2, "the session does not know");
     }
 }

@@ -37,10 +37,7 @@ impl Leftover {
 
 /// What the sessions of a run have left, by target.
 pub(crate) fn of_run(job: &Job<'_>, results: &Results) -> Vec<Leftover> {
-    if job.plan.workload.churn_pct() == 0 {
-        return Vec::new();
-    }
-    let written = job.targets.iter().enumerate().filter(|(_, aim)| aim.reads_only.is_none());
+    let written = job.targets.iter().enumerate().filter(|(_, aim)| job.inserts_test_rows(aim));
     let left = written.map(|(at, aim)| {
         let own = results.sessions.iter().filter(|result| result.target == at);
         Leftover {

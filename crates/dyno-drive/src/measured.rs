@@ -1,12 +1,13 @@
 //! What the coordinator has measured, before it is a record.
 
 use dyno_engine::target::Stuck;
-use dyno_record::{Fleet, Placed, Profile, Series, Waits};
+use dyno_record::{Fleet, Placed, Profile, Series, UnreadIntervals, Waits};
 
 use crate::job::Outcome;
 use crate::observe::Taken;
 use crate::processors::Processors;
 use crate::results::Results;
+use crate::stalls::Stalls;
 use crate::vigil::Vigil;
 
 /// All that a record is made of.
@@ -36,7 +37,7 @@ pub(crate) struct Measured {
     pub(crate) origin_ns: Option<u64>,
     pub(crate) begin_at: String,
     pub(crate) end_at: String,
-    pub(crate) stall_ns_max: u64,
+    pub(crate) stalls: Stalls,
     pub(crate) broken_off: Vec<u32>,
     /// Who had the processors in the window.
     pub(crate) processors: Processors,
@@ -56,9 +57,19 @@ pub(crate) struct MeasuredTarget {
     pub(crate) no_end: Option<String>,
     pub(crate) whole_begin: Option<Taken>,
     pub(crate) whole_end: Option<Taken>,
+    /// Intervals inside the window at whose end its counters could not be read.
+    pub(crate) unread: Option<UnreadIntervals>,
     /// What changed from one snapshot to the next.
     pub(crate) vigil: Vigil,
     pub(crate) waits: Option<Waits>,
     /// Rows beyond the loaded ones, as the database counted them afterwards.
     pub(crate) rows_left: Option<u64>,
+}
+
+impl MeasuredTarget {
+    /// Notes that the counters could not be read at the end of an interval, so many s after the window's begin.
+    pub(crate) fn note_unread(&mut self, at_s: f64, reason: &str) {
+        let first = || UnreadIntervals { count: 0, first_s: at_s, reason: reason.to_owned() };
+        self.unread.get_or_insert_with(first).count += 1;
+    }
 }

@@ -75,7 +75,7 @@ pub(crate) fn of_database(counters: &Counters, cover: &Cover) -> Metrics {
         let Some((name, unit, divisor)) = rate_of(counter) else { continue };
         let seconds = cover.seconds(counter);
         let own = |delta| if counter == Counter::Commits { without_own(delta, counters) } else { delta };
-        let rate = counters.get(counter).map(|delta| own(delta) as f64 / divisor / seconds);
+        let rate = counters.without_observer(counter).map(|delta| own(delta) as f64 / divisor / seconds);
         tell(&mut metrics, name, rate, unit);
     }
     let redo = counters.get(Counter::RedoBytes);
@@ -129,7 +129,8 @@ fn latency_us(counters: &Counters, time: Counter, requests: Counter) -> Result<f
 
 /// Share of the logical reads that the cache answered.
 fn hit_pct(counters: &Counters) -> Result<f64, &str> {
-    match (counters.get(Counter::LogicalReads)?, counters.get(Counter::PhysicalReads)?) {
+    let without_observer = |counter| counters.without_observer(counter);
+    match (without_observer(Counter::LogicalReads)?, without_observer(Counter::PhysicalReads)?) {
         (0, _) => Err("there were no logical reads"),
         (logical, physical) => Ok((100.0 * (1.0 - physical as f64 / logical as f64)).clamp(0.0, 100.0)),
     }
@@ -297,6 +298,28 @@ mod tests {
             matches!(&figures["logical_reads_per_s"], Metric::Absent { absent } if absent.contains("3.0 %"))
         );
         assert_eq!(figures["buffer_hit_pct"].value(), Some(99.0));
+    }
+
+    #[test]
+    fn reads_of_the_observer_are_in_no_figure() {
+        let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
+        for (counter, from, to) in [(Counter::LogicalReads, 1_000, 1_573), (Counter::PhysicalReads, 100, 110)]
+        {
+            begin.set(counter, from);
+            end.set(counter, to);
+        }
+        let figures = |begin: &Snapshot, end: &Snapshot| {
+            let figures = of_database(&Counters::between(begin, end), &Cover::all(1.0));
+            ["logical_reads_per_s", "physical_reads_per_s", "buffer_hit_pct"]
+                .map(|name| figures[name].value())
+        };
+        assert_eq!(figures(&begin, &end)[..2], [Some(573.0), Some(10.0)], "the server does not tell");
+        begin.observer = [(Counter::LogicalReads, 150), (Counter::PhysicalReads, 0)].into();
+        end.observer = [(Counter::LogicalReads, 428), (Counter::PhysicalReads, 10)].into();
+        assert_eq!(figures(&begin, &end), [Some(295.0), Some(0.0), Some(100.0)]);
+        end.observer.insert(Counter::LogicalReads, 9_999);
+        assert_eq!(figures(&begin, &end)[0], Some(0.0));
+        assert_eq!(figures(&begin, &end)[2], None, "a share of none");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError, TargetErrorKind};
 use dyno_host::{HostObserver, HostSnapshot};
-use dyno_record::{Snapshot, Waits, now_rfc3339};
+use dyno_record::{Counter, Snapshot, Waits, now_rfc3339};
 
 use crate::far::{FarHost, FarTaken, FarThread};
 use crate::looks::Looks;
@@ -29,6 +29,30 @@ pub(crate) const SESSION_COMMITS: &str = "dyno.session_commits";
 pub(crate) fn add_overhead(native: &mut BTreeMap<String, f64>, overhead: i64) {
     for name in [OWN_COMMITS, SESSION_COMMITS] {
         *native.entry(name.to_owned()).or_default() += overhead as f64;
+    }
+}
+
+/// What observers have caused of each counter: each begins at 0 when it is opened.
+#[derive(Debug, Default)]
+struct ObserverParts {
+    /// That of the observers that were lost.
+    before: BTreeMap<Counter, u64>,
+    /// That of all of them, as last told.
+    so_far: BTreeMap<Counter, u64>,
+}
+
+impl ObserverParts {
+    /// The observer was lost: what it told stays counted.
+    fn keep(&mut self) {
+        self.before.clone_from(&self.so_far);
+    }
+
+    /// Adds what lost observers caused.
+    fn fill(&mut self, snapshot: &mut Snapshot) {
+        for (counter, caused) in &mut snapshot.observer {
+            *caused += self.before.get(counter).copied().unwrap_or(0);
+        }
+        self.so_far.clone_from(&snapshot.observer);
     }
 }
 
@@ -62,22 +86,35 @@ pub(crate) struct Asked {
     pub(crate) edge: Option<usize>,
     /// How long a machine elsewhere may take; it is left out where nothing is said.
     pub(crate) far: Option<Duration>,
+    /// The number of the question, which its answer repeats.
+    pub(crate) number: u64,
 }
+
+/// Opens an observer again whose connection was lost.
+pub(crate) type Reopen = Box<dyn FnMut() -> Result<Box<dyn Observer>, TargetError> + Send>;
+
+/// Opens a sampler again whose connection was lost.
+pub(crate) type ReopenSampler = Box<dyn FnMut() -> Result<Box<dyn Sampler>, TargetError> + Send>;
+
+/// Pause of a sampler between two attempts to connect again.
+const REOPEN_PAUSE_NS: u64 = 250_000_000;
 
 /// The thread that reads counters, seen from the coordinator.
 pub(crate) struct ObserverThread {
     ask: Sender<Asked>,
-    answers: Receiver<Result<Taken, TargetError>>,
+    answers: Receiver<(u64, Result<Taken, TargetError>)>,
     looks: Arc<Looks>,
 }
 
 impl ObserverThread {
-    /// Starts it. `sampler_commits` is what the sampler adds to the target's transactions.
+    /// Starts it. `sampler_commits` is what the sampler adds to the target's transactions. After a failure the observer is opened
+    /// again where `reopen` says how.
     pub(crate) fn start(
         mut observer: Box<dyn Observer>,
         (host_paths, far): (Vec<(String, PathBuf)>, Option<&Arc<FarHost>>),
         clock: Arc<dyn Clock>,
         sampler_commits: Arc<AtomicU64>,
+        mut reopen: Option<Reopen>,
     ) -> std::io::Result<Self> {
         let mut far = far.map(FarThread::start).transpose()?;
         let (ask, asked) = channel::<Asked>();
@@ -88,7 +125,32 @@ impl ObserverThread {
             let paths: Vec<_> =
                 host_paths.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect();
             let mut host = HostObserver::new(&paths);
-            while let Ok(Asked { edge, far: patience }) = asked.recv() {
+            // Transactions of observers that were lost, whether the last one is, and the question that it has left.
+            let (mut commits_before, mut is_lost, mut left) = (0, false, None);
+            let mut parts = ObserverParts::default();
+            while let Some(mut latest) = left.take().or_else(|| asked.recv().ok()) {
+                // Nobody waits any more for answers to earlier questions.
+                while let Ok(later) = asked.try_recv() {
+                    latest = later;
+                }
+                let Asked { edge, far: patience, number } = latest;
+                let is_new = is_lost && reopen.is_some();
+                if let (true, Some(reopen)) = (is_lost, &mut reopen) {
+                    match caught(reopen).unwrap_or_else(|reason| Err(panicked(reason))) {
+                        Ok(opened) => {
+                            commits_before += observer.own_commits();
+                            parts.keep();
+                            observer = opened;
+                        }
+                        Err(error) => {
+                            edge.into_iter().for_each(|edge| noted.answered(edge, clock.now_ns()));
+                            if answer.send((number, Err(error))).is_err() {
+                                return;
+                            }
+                            continue;
+                        }
+                    }
+                }
                 let mut elsewhere = far.as_mut().zip(patience);
                 let mut is_far_asked = false;
                 let answered = || edge.into_iter().for_each(|edge| noted.answered(edge, clock.now_ns()));
@@ -113,8 +175,9 @@ impl ObserverThread {
                             then = Some((clock.now_ns(), now_rfc3339(), host.snapshot()));
                         }
                     })?;
-                    let own = observer.own_commits() + of_sampler;
+                    let own = commits_before + observer.own_commits() + of_sampler;
                     database.native.insert(OWN_COMMITS.to_owned(), own as f64);
+                    parts.fill(&mut database);
                     // What tells nothing of sessions is of the moment at which all of it is there.
                     let (ended_ns, at, host) =
                         then.unwrap_or_else(|| (clock.now_ns(), now_rfc3339(), host.snapshot()));
@@ -127,10 +190,16 @@ impl ObserverThread {
                     Ok(Taken { database, host, far, began_ns, ended_ns, at, overhead: 0 })
                 };
                 let outcome = caught(read).unwrap_or_else(|reason| Err(panicked(reason)));
+                is_lost = outcome.is_err();
+                // That a connection was lost shows at the next question: it is asked again on a new one.
+                if is_lost && reopen.is_some() && !is_new {
+                    left = Some(latest);
+                    continue;
+                }
                 // Whatever came of it, nobody reads any more.
                 answered();
                 // A failed observer is asked no more.
-                if answer.send(outcome).is_err() {
+                if answer.send((number, outcome)).is_err() {
                     return;
                 }
             }
@@ -149,11 +218,13 @@ impl ObserverThread {
         &self.looks
     }
 
-    /// The answer, if it comes within `patience`.
-    pub(crate) fn answer(&self, patience: Duration) -> Answer {
+    /// The answer to the question with this number, if it comes within `patience`.
+    pub(crate) fn answer(&self, number: u64, patience: Duration) -> Answer {
         match self.answers.recv_timeout(patience) {
-            Ok(Ok(taken)) => Answer::Taken(Box::new(taken)),
-            Ok(Err(error)) => Answer::Failed(error.to_string()),
+            // It is too late for the question that it answers.
+            Ok((answered, _)) if answered != number => Answer::NotYet,
+            Ok((_, Ok(taken))) => Answer::Taken(Box::new(taken)),
+            Ok((_, Err(error))) => Answer::Failed(error.to_string()),
             Err(RecvTimeoutError::Timeout) => Answer::NotYet,
             Err(RecvTimeoutError::Disconnected) => Answer::Failed("the observer's thread has ended".into()),
         }
@@ -199,13 +270,14 @@ impl SamplerThread {
         per_s: f64,
         clock: Arc<dyn Clock>,
         commits: Arc<AtomicU64>,
+        reopen: Option<ReopenSampler>,
     ) -> std::io::Result<Self> {
         let switches = Arc::new(Switches::default());
         let (send, done) = channel();
         let seen = Arc::new(Mutex::new(Samples::default()));
         let (its_switches, its_seen) = (Arc::clone(&switches), Arc::clone(&seen));
         let handle = std::thread::Builder::new().name("dyno-sampler".into()).spawn(move || {
-            sample_loop(sampler, per_s, clock.as_ref(), &commits, &its_switches, &its_seen);
+            sample_loop((sampler, reopen), per_s, clock.as_ref(), &commits, &its_switches, &its_seen);
             // The coordinator may have stopped waiting.
             let _ = send.send(());
         })?;
@@ -252,7 +324,7 @@ impl SamplerThread {
 }
 
 fn sample_loop(
-    mut sampler: Box<dyn Sampler>,
+    (mut sampler, mut reopen): (Box<dyn Sampler>, Option<ReopenSampler>),
     per_s: f64,
     clock: &dyn Clock,
     commits: &AtomicU64,
@@ -262,6 +334,7 @@ fn sample_loop(
     let gap_ns = (1e9 / per_s) as u64;
     locked(samples).blind = sampler.sees_others().err();
     let (mut seen, mut others) = (Vec::new(), Vec::new());
+    let mut commits_before = 0;
     let mut next_ns = clock.now_ns();
     commits.store(sampler.own_commits(), Ordering::Release);
     while !switches.stop.load(Ordering::SeqCst) {
@@ -279,11 +352,19 @@ fn sample_loop(
             others.clear();
             let outcome = caught(|| sampler.sample(&mut seen, &mut others));
             let outcome = outcome.unwrap_or_else(|reason| Err(panicked(reason)));
-            commits.store(sampler.own_commits(), Ordering::Release);
+            commits.store(commits_before + sampler.own_commits(), Ordering::Release);
             outcome
         });
         switches.sampling.store(false, Ordering::SeqCst);
         let Some(outcome) = outcome else { continue };
+        if let (Err(_), Some(reopen)) = (&outcome, &mut reopen) {
+            if let Ok(Ok(opened)) = caught(reopen) {
+                commits_before += sampler.own_commits();
+                sampler = opened;
+            }
+            next_ns = clock.now_ns() + REOPEN_PAUSE_NS.max(gap_ns);
+            continue;
+        }
         if let Err(error) = outcome {
             locked(samples).error = Some(error.to_string());
             break;
@@ -295,4 +376,25 @@ fn sample_loop(
 fn locked(samples: &Mutex<Samples>) -> MutexGuard<'_, Samples> {
     // Counts, which stay usable whoever panicked.
     samples.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn observer_parts_go_on_where_a_lost_observer_stopped() {
+        let mut parts = ObserverParts::default();
+        let read_blocks = |parts: &mut ObserverParts, blocks| {
+            let mut snapshot = Snapshot::default();
+            snapshot.observer.insert(Counter::LogicalReads, blocks);
+            parts.fill(&mut snapshot);
+            snapshot.observer[&Counter::LogicalReads]
+        };
+        assert_eq!(read_blocks(&mut parts, 0), 0);
+        assert_eq!(read_blocks(&mut parts, 150), 150);
+        parts.keep();
+        assert_eq!(read_blocks(&mut parts, 0), 150);
+        assert_eq!(read_blocks(&mut parts, 20), 170);
+    }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
 use dyno_record::{
-    ALL, Counter, Counters, ErrorTally, Gate, OwnPart, Series, Touch, Waits, Window,
+    ALL, Counter, CounterDelta, Counters, ErrorTally, Gate, OwnPart, Series, Touch, Waits, Window,
     window::{Counted, HotOps, ThinkTime, Whole},
 };
 use dyno_workload::Classes;
@@ -224,8 +224,14 @@ fn window(
         before_s: times.before_ns as f64 / 1e9,
         busy_s: times.busy_ns as f64 / 1e9,
         closing_s: times.closing_ns as f64 / 1e9,
-        stall_us_max: measured.stall_ns_max as f64 / 1_000.0,
+        polling_s: times.polling_ns as f64 / 1e9,
+        unread: target.unread.clone(),
+        stall_us_max: measured.stalls.max_ns as f64 / 1_000.0,
+        // Of a leader whose sessions are on other hosts it is told how late it was: what it waited for is theirs.
+        stall_s: measured.fleet.is_none().then_some(measured.stalls.sum_ns as f64 / 1e9),
+        suspended_s: measured.fleet.is_none().then_some(measured.stalls.suspended_ns as f64 / 1e9),
         late_us_max: (late > 0).then_some(late as f64 / 1_000.0),
+        overdue: job.plan.has_rate().then_some(times.overdue),
         think: Some(think(&times)).filter(|think| job.plan.workload.think_every > 0 || think.sleeps > 0),
         hot: (job.plan.workload.hot_spot_every > 0 || job.plan.workload.hot_schema_every > 0)
             .then(|| hot(results)),
@@ -259,6 +265,7 @@ fn window_counters(target: &MeasuredTarget, results: &[&SessionResult]) -> Count
     };
     let mut counters = Counters::between(&begin.database, &end.database);
     target.vigil.tell_window(&mut counters);
+    withhold_restarted(results, &mut counters);
     let overhead = |result: &&SessionResult| match &result.marks {
         [Marks { low: Some(begin), .. }, Marks { low: Some(end), .. }] => {
             end.life.overhead_commits - begin.life.overhead_commits
@@ -281,6 +288,7 @@ fn whole(
     results.iter().for_each(|result| life.add(&result.life));
     let mut counters = Counters::between(&begin.database, &end.database);
     target.vigil.tell_whole(&mut counters);
+    withhold_restarted(results, &mut counters);
     add_overhead(&mut counters.native, life.overhead_commits);
     Some(Whole {
         ops: by_name(classes, &life.ops),
@@ -297,6 +305,25 @@ fn whole(
     })
 }
 
+/// Takes out all counters where the server was restarted while sessions had lost it, in a run that measures outages: they began
+/// again, so their difference is of nothing. What changed stays.
+fn withhold_restarted(results: &[&SessionResult], counters: &mut Counters) {
+    let has_outage = results
+        .iter()
+        .any(|result| result.answers.as_ref().is_some_and(|answers| !answers.losses.is_empty()));
+    if !has_outage || counters.restart().is_none() {
+        return;
+    }
+    let absent = "the server was restarted in an outage: its counters began again".to_owned();
+    for counter in Counter::ALL {
+        counters.portable.insert(counter, CounterDelta::Absent { absent: absent.clone() });
+    }
+    counters.native.clear();
+    counters.falls.clear();
+    counters.own.clear();
+    counters.elsewhere.clear();
+}
+
 pub(crate) fn errors(results: &[&SessionResult]) -> Vec<ErrorTally> {
     let mut tallies: BTreeMap<(String, String), ErrorTally> = BTreeMap::new();
     for one in results.iter().flat_map(|r| &r.errors) {
@@ -306,6 +333,7 @@ pub(crate) fn errors(results: &[&SessionResult]) -> Vec<ErrorTally> {
                 tally.count += one.count;
                 tally.reconnects += one.reconnects;
                 tally.retried += one.retried;
+                tally.in_doubt += one.in_doubt;
             })
             .or_insert_with(|| one.clone());
     }

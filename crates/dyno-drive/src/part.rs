@@ -15,6 +15,7 @@ use crate::job::Job;
 use crate::looks::Looks;
 use crate::results::Results;
 use crate::shared::Phase;
+use crate::stalls::{StallMeter, Stalls};
 use crate::stuck;
 use crate::threads::{Feed, Threads};
 
@@ -51,6 +52,9 @@ pub struct Part {
     closes_ns: Option<u64>,
     /// When it did.
     closed_ns: Option<u64>,
+    /// When the window begins.
+    origin_ns: Option<u64>,
+    stalls: StallMeter,
 }
 
 impl Part {
@@ -59,7 +63,18 @@ impl Part {
         let looks: Vec<Arc<Looks>> = job.targets.iter().map(|_| Arc::default()).collect();
         let (threads, feed) = Threads::start(job, &looks, numbers);
         let (targets, clock) = (job.targets.len(), Arc::clone(&job.clock));
-        Self { threads, feed, next_empty: 0, looks, targets, clock, closes_ns: None, closed_ns: None }
+        Self {
+            threads,
+            feed,
+            next_empty: 0,
+            looks,
+            targets,
+            clock,
+            closes_ns: None,
+            closed_ns: None,
+            origin_ns: None,
+            stalls: StallMeter::default(),
+        }
     }
 
     /// The numbers of its sessions.
@@ -80,7 +95,7 @@ impl Part {
 
     /// What ends from `origin_ns` on counts, until `ends_ns` where that is known; returns how much too late this comes, ns.
     pub fn open_window(&mut self, origin_ns: u64, ends_ns: Option<u64>) -> u64 {
-        self.closes_ns = ends_ns;
+        (self.origin_ns, self.closes_ns) = (Some(origin_ns), ends_ns);
         self.threads.open_window(origin_ns, ends_ns)
     }
 
@@ -115,7 +130,10 @@ impl Part {
 
     /// Does what is due: takes in what sessions report, and ends the window when its time has come. Returns how long nothing more
     /// is due, ns; nothing where that is not known.
+    ///
+    /// While the window is open, a call that comes later than [`Part::PAUSE`] after the one before is a stall.
     pub fn beat(&mut self) -> Option<u64> {
+        self.note_stall();
         self.threads.listen(Duration::ZERO);
         let closes_ns = self.closes_ns.filter(|_| self.closed_ns.is_none())?;
         let left_ns = closes_ns.saturating_sub(self.clock.now_ns());
@@ -123,6 +141,26 @@ impl Part {
             self.closed_ns = Some(self.threads.close_window());
         }
         Some(left_ns)
+    }
+
+    /// How often this has to be called while the window is open.
+    pub const PAUSE: Duration = Duration::from_millis(5);
+
+    /// Stalls of this process in the window.
+    pub fn stalls(&self) -> Stalls {
+        self.stalls.stalls()
+    }
+
+    fn note_stall(&mut self) {
+        let now_ns = self.clock.now_ns();
+        let begins_ns = self.origin_ns.filter(|origin_ns| now_ns >= *origin_ns);
+        let Some(begins_ns) = begins_ns.filter(|_| self.closed_ns.is_none()) else {
+            return self.stalls.end();
+        };
+        if !self.stalls.is_measuring() {
+            self.stalls.begin(begins_ns);
+        }
+        self.stalls.look(now_ns, Self::PAUSE.as_nanos() as u64);
     }
 
     /// Whether sessions are on their way to an edge of the window, where a moment matters.

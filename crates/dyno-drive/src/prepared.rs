@@ -79,6 +79,7 @@ impl Prepared {
             connect: workload.connect,
             blocks: None,
             bulk: job.owns[side].bulk().map(|bulk| Arc::clone(bulk) as Arc<dyn Bulk>),
+            read_only: !job.owns[side].writes(),
             slices: false,
             clock: Arc::clone(&job.clock),
         };
@@ -104,6 +105,7 @@ impl Prepared {
             connect: workload.connect,
             blocks: Some(blocks),
             bulk: None,
+            read_only: false,
             slices: workload.drive == Drive::Server,
             clock: Arc::clone(&job.clock),
         };

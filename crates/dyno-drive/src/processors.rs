@@ -22,12 +22,12 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    pub(crate) fn begin(&mut self, job: &Job<'_>) {
-        self.begin = read(job);
+    pub(crate) fn begin(&mut self, job: &Job<'_>, clients: &[u32]) {
+        self.begin = read(job, clients);
     }
 
-    pub(crate) fn end(&mut self, job: &Job<'_>) {
-        self.end = read(job);
+    pub(crate) fn end(&mut self, job: &Job<'_>, clients: &[u32]) {
+        self.end = read(job, clients);
     }
 
     /// What was read, the last first.
@@ -51,6 +51,9 @@ impl Processors {
         match &shares.others_s {
             Ok(others_s) => {
                 let value = 100.0 * others_s / shares.capacity_s;
+                // Both are read over slightly different times, and a part never exceeds its whole.
+                let busy_pct = metrics.get("cpu_busy_pct").and_then(Metric::value);
+                let value = busy_pct.map_or(value, |busy_pct| value.min(busy_pct));
                 metrics.insert(OTHERS_PCT.to_owned(), Metric::Value { value, unit: Unit::Percent });
             }
             Err(reason) => metrics::absent(metrics, OTHERS_PCT, reason),
@@ -58,8 +61,8 @@ impl Processors {
     }
 }
 
-fn read(job: &Job<'_>) -> Option<ProcessTimes> {
+fn read(job: &Job<'_>, clients: &[u32]) -> Option<ProcessTimes> {
     let servers: Vec<ServerProcesses> =
         job.targets.iter().map(|aim| aim.identity.processes.clone()).collect();
-    ProcessTimes::read(&servers)
+    ProcessTimes::read(&servers, clients)
 }

@@ -14,6 +14,7 @@ use dyno_workload::{ClassId, Classes, Effect, Task};
 use crate::counts::{Counts, Place, Timing};
 use crate::failures::Failures;
 use crate::life::Life;
+use crate::losses::AnswerLog;
 use crate::marks::{Mark, Marks};
 use crate::phased::Passed;
 use crate::session::{Moments, SessionResult};
@@ -46,6 +47,8 @@ pub(crate) struct Recorder {
     passed: Passed,
     classes: Arc<Classes>,
     failures: Failures,
+    /// When it had answers, where outages are measured.
+    answers: Option<Box<AnswerLog>>,
     /// What the snapshots at the window's two ends hold of this session.
     pub(crate) marks: [Marks; 2],
 }
@@ -70,7 +73,40 @@ impl Recorder {
             last_connection: None,
             classes,
             failures: Failures::default(),
+            answers: None,
             marks: Default::default(),
+        }
+    }
+
+    /// Notes from now on when the session with this number has answers.
+    pub(crate) fn log_answers(&mut self, number: u32) {
+        self.answers = Some(Box::new(AnswerLog::new(number)));
+    }
+
+    /// An operation has ended well, or a slice of them.
+    #[inline]
+    fn answered(&mut self, ended_ns: u64) {
+        if let Some(answers) = &mut self.answers {
+            answers.answered(ended_ns, self.moments.start_ns);
+        }
+    }
+
+    /// Whether the session has lost its connection and had no answer since, where outages are measured.
+    pub(crate) fn is_out(&self) -> bool {
+        self.answers.as_ref().is_some_and(|answers| answers.is_out())
+    }
+
+    /// An attempt to connect again was refused.
+    pub(crate) fn refused(&mut self, why: &dyn std::fmt::Display) {
+        if let Some(answers) = &mut self.answers {
+            answers.refused(why);
+        }
+    }
+
+    /// The session stops at `now_ns`.
+    pub(crate) fn stop_answers(&mut self, now_ns: u64) {
+        if let Some(answers) = &mut self.answers {
+            answers.stop(now_ns);
         }
     }
 
@@ -145,6 +181,15 @@ impl Recorder {
             self.connected(counts, ended_ns, latency_ns);
         }
         self.ticked = false;
+    }
+
+    /// Counts operations that were due at an edge of the window (0 or 1) and had not begun then.
+    pub(crate) fn overdue(&mut self, counts: &mut Counts, edge: usize, operations: u64) {
+        let overdue = &mut counts.times(self.place).overdue;
+        match edge {
+            0 => overdue.0 += operations,
+            _ => overdue.1 += operations,
+        }
     }
 
     /// The classes of operations, and with them commits and slices.
@@ -239,10 +284,22 @@ impl Recorder {
     #[inline]
     pub(crate) fn done(&mut self, counts: &mut Counts, class: ClassId, timing: Timing, effect: Effect) {
         self.life.count_op(class, &effect);
+        self.answered(timing.ended_ns);
         if self.counting {
             self.count(counts, class, timing, &effect);
         } else {
             self.last = Some(Last::Op { class, timing, effect, commit: None, task: None });
+        }
+    }
+
+    /// Counts a poll that ended well and found nothing: it is no operation.
+    #[cold]
+    pub(crate) fn empty_poll(&mut self, counts: &mut Counts, class: ClassId, timing: Timing) {
+        self.answered(timing.ended_ns);
+        if self.counting {
+            let busy_ns = timing.ended_ns.saturating_sub(timing.began_ns.max(self.origin_ns));
+            counts.empty_poll(self.place, class, busy_ns);
+            self.note_end(counts, timing.ended_ns);
         }
     }
 
@@ -301,9 +358,23 @@ impl Recorder {
         self.failures.of(error).count += 1;
     }
 
-    /// Counts a transaction that was taken back and is begun anew.
-    pub(crate) fn retried(&mut self, error: &OpError) {
+    /// Counts an operation of `class` that the database took back and that begins again.
+    pub(crate) fn retried(&mut self, counts: &mut Counts, class: ClassId, error: &OpError) {
         self.failures.of(error).retried += 1;
+        if self.counting {
+            counts.retried(self.place, class);
+        }
+    }
+
+    /// Counts an operation of `class` that lost its connection with `error` while a commit was under way.
+    pub(crate) fn in_doubt(&mut self, counts: &mut Counts, class: ClassId, error: &OpError) {
+        self.failures.of(error).in_doubt += 1;
+        if let Some(answers) = &mut self.answers {
+            answers.in_doubt();
+        }
+        if self.counting {
+            counts.in_doubt(self.place, class);
+        }
     }
 
     /// Counts a connection that was opened anew.
@@ -318,6 +389,7 @@ impl Recorder {
             target: self.place.target,
             life: self.life,
             errors: self.failures.into_tallies(),
+            answers: self.answers.map(|answers| Box::new(answers.into_answers())),
             moments: self.moments,
             marks: self.marks,
         }

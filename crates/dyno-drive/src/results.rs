@@ -61,6 +61,9 @@ impl Results {
             let marked = marks.flatten().map(|mark| &mut mark.at_ns);
             let edges = moments.edge_ns.iter_mut().flatten();
             let many = session.many.iter_mut().flat_map(|many| many.moments_mut());
+            if let Some(answers) = &mut session.answers {
+                answers.on_clock(map);
+            }
             for at_ns in moments.start_ns.iter_mut().chain(edges).chain(marked).chain(many) {
                 *at_ns = map(*at_ns);
             }
@@ -104,6 +107,8 @@ impl Results {
                 !session.many.as_ref().is_none_or(|many| is_apart(many)),
                 "counts of more sessions than it has",
             )?;
+            let is_sound = session.answers.as_ref().is_none_or(|answers| answers.is_sound(sessions, classes));
+            not(!is_sound, "losses of connections beyond all measure")?;
             not(session.errors.len() > ERRORS_MAX, "more kinds of errors than a session can meet")?;
             let marked = session.marks.iter().flat_map(|marks| [&marks.low, &marks.high]).flatten();
             for life in marked.map(|mark| &mark.life).chain([&session.life]) {
@@ -142,11 +147,22 @@ impl Handed<'_> {
     pub(crate) fn times(&self) -> Times {
         let mut sum = Times::default();
         for one in &self.threads {
-            let Times { late_ns_max, busy_ns, before_ns, closing_ns, thought_ns, thoughts } = one.times;
+            let Times {
+                late_ns_max,
+                overdue,
+                busy_ns,
+                before_ns,
+                closing_ns,
+                polling_ns,
+                thought_ns,
+                thoughts,
+            } = one.times;
             sum.late_ns_max = sum.late_ns_max.max(late_ns_max);
+            sum.overdue = (sum.overdue.0 + overdue.0, sum.overdue.1 + overdue.1);
             sum.busy_ns += busy_ns;
             sum.before_ns += before_ns;
             sum.closing_ns += closing_ns;
+            sum.polling_ns += polling_ns;
             sum.thought_ns += thought_ns;
             sum.thoughts += thoughts;
         }

@@ -14,7 +14,7 @@ use crate::crew::{Crew, Muster};
 use crate::job::{Aim, Job, Outcome};
 use crate::leftover::{self, Leftover};
 use crate::measured::{Finished, Measured, MeasuredTarget};
-use crate::observe::{ObserverThread, SamplerThread};
+use crate::observe::{ObserverThread, Reopen, ReopenSampler, SamplerThread};
 use crate::results::Results;
 use crate::thread::NO_THREAD;
 use crate::threads::{Feed, Threads};
@@ -103,15 +103,24 @@ fn start_watcher(
     let aim = &job.targets[at];
     let sampler_commits = Arc::new(AtomicU64::new(0));
     let (sampler, no_waits) = start_sampler(job, aim, &sampler_commits).map_err(no_thread)?;
-    let observer = aim.target.observer(&aim.spec).map_err(|error| {
+    let names = job.needs(aim).custom.map(|custom| custom.names).unwrap_or_default();
+    let observer = aim.target.observer_of_names(&aim.spec, &names).map_err(|error| {
         let message = format!("{}{}", job.label(at), error.message);
         TargetError { message, ..error }
     })?;
     let clock = Arc::clone(&job.clock);
-    let observer =
-        ObserverThread::start(observer, (aim.host_paths.clone(), aim.far.as_ref()), clock, sampler_commits)
-            .map_err(no_thread)?;
-    Ok(Watcher::new(job.label(at), observer, sampler, no_waits))
+    let (target, spec) = (Arc::clone(&aim.target), aim.spec.clone());
+    let reopen: Option<Reopen> =
+        job.reconnects().then(|| Box::new(move || target.observer_of_names(&spec, &names)) as Reopen);
+    let observer = ObserverThread::start(
+        observer,
+        (aim.host_paths.clone(), aim.far.as_ref()),
+        clock,
+        sampler_commits,
+        reopen,
+    )
+    .map_err(no_thread)?;
+    Ok(Watcher::new(job.label(at), observer, sampler, no_waits, job.reconnects()))
 }
 
 /// Starts the sampler, or says why there is none.
@@ -126,7 +135,10 @@ fn start_sampler(
     match aim.target.sampler() {
         Ok(sampler) => {
             let clock = Arc::clone(&job.clock);
-            let thread = SamplerThread::start(sampler, rate.0, clock, Arc::clone(commits))?;
+            let target = Arc::clone(&aim.target);
+            let reopen: Option<ReopenSampler> =
+                job.reconnects().then(|| Box::new(move || target.sampler()) as ReopenSampler);
+            let thread = SamplerThread::start(sampler, rate.0, clock, Arc::clone(commits), reopen)?;
             Ok((Some(thread), None))
         }
         Err(error) => Ok((None, Some(Waits::Absent { absent: error.to_string() }))),

@@ -7,6 +7,7 @@ use dyno_record::ErrorTally;
 use serde::{Deserialize, Serialize};
 
 use crate::life::Life;
+use crate::losses::AnswerTimes;
 use crate::marks::Marks;
 
 /// What one session has measured by itself.
@@ -16,6 +17,9 @@ pub(crate) struct SessionResult {
     pub(crate) target: usize,
     pub(crate) life: Life,
     pub(crate) errors: Vec<ErrorTally>,
+    /// When it had answers, where outages are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answers: Option<Box<AnswerTimes>>,
     pub(crate) moments: Moments,
     /// What the snapshots at the window's two ends hold of this session.
     pub(crate) marks: [Marks; 2],

@@ -227,6 +227,7 @@ impl SessionState {
 
     /// Asks for what it has done to be visible.
     fn show(&mut self, doing: Doing) -> Next {
+        self.worker.visibility_asked_ns = self.worker.clock.now_ns();
         self.send(doing, |_, session| session.send(Request::Edge))
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &Handed<'_>, seconds: f64) -> BTr
         if workload.is_some() {
             all.add(&summed, is_open);
         }
-        if summed.count + summed.errors > 0 {
+        if summed.is_any() {
             let mut stats = summed.stats(seconds, is_open);
             if server && class != ClassId::SLICE {
                 stats.untimed = Some(UNTIMED.to_owned());
@@ -80,7 +80,7 @@ pub(crate) fn phase_stats(
     for (class, of) in classes.operations().zip(classes.of_operations()) {
         let summed = Summed::of(parts.iter().filter_map(|part| part.classes.get(class.index())));
         all.add(&summed, open[of.workload]);
-        if summed.count + summed.errors > 0 {
+        if summed.is_any() {
             by_name.insert(of.name.clone(), summed.stats(seconds, open[of.workload]));
         }
     }
@@ -97,7 +97,12 @@ struct Summed {
     errors: u64,
     rows: u64,
     rolled_back: u64,
+    empty_polls: u64,
     tallied: u64,
+    retries: u64,
+    write_statements: u64,
+    empty_writes: u64,
+    in_doubt: u64,
     before: (f64, f64),
     service: Histogram,
     response: Histogram,
@@ -115,12 +120,22 @@ impl Summed {
             sum.errors += one.errors;
             sum.rows += one.rows;
             sum.rolled_back += one.rolled_back;
+            sum.empty_polls += one.empty_polls;
             sum.tallied += one.tallied;
+            sum.retries += one.retries;
+            sum.write_statements += one.write_statements;
+            sum.empty_writes += one.empty_writes;
+            sum.in_doubt += one.in_doubt;
             sum.before = (sum.before.0 + one.before.0, sum.before.1 + one.before.1);
             one.service.add_to(&mut sum.service);
             one.response.add_to(&mut sum.response);
         }
         sum
+    }
+
+    /// Whether anything of the class was begun.
+    fn is_any(&self) -> bool {
+        self.count + self.errors + self.retries + self.in_doubt + self.empty_polls > 0
     }
 
     /// Adds those of another class, which is due by a schedule or, in a closed loop, when it is sent.
@@ -129,7 +144,12 @@ impl Summed {
         self.errors += other.errors;
         self.rows += other.rows;
         self.rolled_back += other.rolled_back;
+        self.empty_polls += other.empty_polls;
         self.tallied += other.tallied;
+        self.retries += other.retries;
+        self.write_statements += other.write_statements;
+        self.empty_writes += other.empty_writes;
+        self.in_doubt += other.in_doubt;
         self.before = (self.before.0 + other.before.0, self.before.1 + other.before.1);
         self.service.merge(&other.service);
         self.response.merge(if is_open { &other.response } else { &other.service });
@@ -147,7 +167,12 @@ impl Summed {
             rows: self.rows,
             rows_before: self.before.1,
             rolled_back: self.rolled_back,
+            empty_polls: self.empty_polls,
             tallied: self.tallied,
+            retries: self.retries,
+            write_statements: self.write_statements,
+            empty_writes: self.empty_writes,
+            in_doubt: self.in_doubt,
             service_us,
             response_us,
             untimed: None,

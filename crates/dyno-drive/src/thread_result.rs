@@ -27,7 +27,17 @@ pub(crate) struct ClassResult {
     pub(crate) errors: u64,
     pub(crate) rows: u64,
     pub(crate) rolled_back: u64,
+    /// Polls that found nothing, which are no operations.
+    #[serde(default)]
+    pub(crate) empty_polls: u64,
     pub(crate) tallied: u64,
+    /// Attempts that the database took back and that began again.
+    pub(crate) retries: u64,
+    /// Statements that write, and those of them that changed no row.
+    pub(crate) write_statements: u64,
+    pub(crate) empty_writes: u64,
+    /// Operations that lost their connection while a commit was under way.
+    pub(crate) in_doubt: u64,
     /// Three significant digits each.
     pub(crate) service: Packed,
     pub(crate) response: Packed,
@@ -39,7 +49,18 @@ pub(crate) struct ClassResult {
 impl ClassResult {
     /// Whether sums of many such counts cannot overflow: they may have come from anywhere.
     pub(crate) fn is_countable(&self) -> bool {
-        let counts = [self.count, self.errors, self.rows, self.rolled_back, self.tallied];
+        let counts = [
+            self.count,
+            self.errors,
+            self.rows,
+            self.rolled_back,
+            self.empty_polls,
+            self.tallied,
+            self.retries,
+            self.in_doubt,
+            self.write_statements,
+            self.empty_writes,
+        ];
         let shares = [self.before.0, self.before.1];
         counts.iter().all(|count| *count <= COUNT_MAX)
             && shares.iter().all(|share| share.is_finite() && share.abs() <= COUNT_MAX as f64)
@@ -51,7 +72,12 @@ impl ClassResult {
         self.errors += other.errors;
         self.rows += other.rows;
         self.rolled_back += other.rolled_back;
+        self.empty_polls += other.empty_polls;
         self.tallied += other.tallied;
+        self.retries += other.retries;
+        self.write_statements += other.write_statements;
+        self.empty_writes += other.empty_writes;
+        self.in_doubt += other.in_doubt;
         self.service.add(&other.service);
         self.response.add(&other.response);
         self.before = (self.before.0 + other.before.0, self.before.1 + other.before.1);
@@ -63,12 +89,17 @@ impl ClassResult {
 pub(crate) struct Times {
     /// The latest begin of an operation, after it was due.
     pub(crate) late_ns_max: u64,
+    /// Operations that were due at the window's begin and had not begun then, and the same at its end; open loop only.
+    pub(crate) overdue: (u64, u64),
     /// In operations inside the window.
     pub(crate) busy_ns: u64,
     /// That operations under way at the window's begin had taken before it.
     pub(crate) before_ns: u64,
     /// In which connections were closed behind operations.
     pub(crate) closing_ns: u64,
+    /// In polls that found nothing.
+    #[serde(default)]
+    pub(crate) polling_ns: u64,
     /// Slept between operations, and sleeps begun.
     pub(crate) thought_ns: u64,
     pub(crate) thoughts: u64,

@@ -125,7 +125,10 @@ impl Threads {
             let aim = &job.targets[at];
             let (place, within) = plan.side_of(number);
             let side = sides[place];
-            let recorder = Recorder::new(at, Arc::clone(&classes), side.is_open(), side.phased);
+            let mut recorder = Recorder::new(at, Arc::clone(&classes), side.is_open(), side.phased);
+            if job.reconnects() {
+                recorder.log_answers(number);
+            }
             let (setup, actor) = prepared.session(job, at, number);
             Worker {
                 target: Arc::clone(&aim.target),
@@ -146,6 +149,7 @@ impl Threads {
                 publishes: aim.identity.counting.at_edges,
                 // As a whole number it cannot overflow: what never ends is the largest.
                 held_back_ns: aim.identity.counting.held_back_s.map_or(u64::MAX, |s| (s * 1e9) as u64),
+                visibility_asked_ns: 0,
                 overhead_told: 0,
                 overhead_before: 0,
                 loads: job.loads(),
@@ -156,6 +160,7 @@ impl Threads {
                     Length::Ops(ops) if place == 0 => Some(ops),
                     _ => None,
                 },
+                reconnects: job.reconnects(),
                 rest: Rest::default(),
                 recorder: Box::new(recorder),
                 shared: Arc::clone(&shared),

@@ -25,6 +25,7 @@ pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
         }
     }
     total.own = added(parts, |part| &part.own);
+    total.observer = added(parts, |part| &part.observer);
     // Of two targets on one server each is elsewhere to the other.
     if shared_by(job, None).is_none() {
         total.elsewhere = added(parts, |part| &part.elsewhere);

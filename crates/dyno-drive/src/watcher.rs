@@ -16,6 +16,10 @@ pub(crate) struct Watcher {
     observer: ObserverThread,
     /// Why the observer is not asked any more.
     lost: Option<String>,
+    /// Whether it is asked again after a failure: it then opens a new connection.
+    reopens: bool,
+    /// The number of the last question.
+    number: u64,
     sampler: Option<SamplerThread>,
     waits: Option<Waits>,
 }
@@ -26,14 +30,16 @@ impl Watcher {
         observer: ObserverThread,
         sampler: Option<SamplerThread>,
         no_waits: Option<Waits>,
+        reopens: bool,
     ) -> Self {
-        Self { label, observer, lost: None, sampler, waits: no_waits }
+        Self { label, observer, lost: None, reopens, number: 0, sampler, waits: no_waits }
     }
 
     /// Asks for a snapshot, if anybody still answers.
-    pub(crate) fn request(&self, asked: Asked) {
+    pub(crate) fn request(&mut self, asked: Asked) {
         if self.lost.is_none() {
-            self.observer.request(asked);
+            self.number += 1;
+            self.observer.request(Asked { number: self.number, ..asked });
         }
     }
 
@@ -47,7 +53,7 @@ impl Watcher {
         if let Some(lost) = &self.lost {
             return Some(Err(lost.clone()));
         }
-        match self.observer.answer(patience) {
+        match self.observer.answer(self.number, patience) {
             Answer::Taken(taken) => Some(Ok(*taken)),
             Answer::Failed(reason) => {
                 Some(Err(self.lose(&format!("the counters could not be read: {reason}"))))
@@ -56,10 +62,12 @@ impl Watcher {
         }
     }
 
-    /// Asks the observer no more: a late answer would be taken for a later question's.
+    /// Asks the observer no more, unless it opens a new connection.
     pub(crate) fn lose(&mut self, reason: &str) -> String {
         let reason = format!("{}{reason}", self.label);
-        self.lost = Some(reason.clone());
+        if !self.reopens {
+            self.lost = Some(reason.clone());
+        }
         reason
     }
 

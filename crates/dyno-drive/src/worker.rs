@@ -10,7 +10,7 @@ mod recovery;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use dyno_engine::{Clock, Interrupter, Session, SessionSetup, Target};
+use dyno_engine::{Clock, ErrorClass, Interrupter, Session, SessionSetup, Target};
 use dyno_plan::Connect;
 use dyno_record::Touch;
 use dyno_workload::{Actor, ClassId, Pace, Think};
@@ -61,6 +61,8 @@ pub(crate) struct Worker {
     pub(crate) pace: Pace,
     /// How long the database then shows nothing by itself.
     pub(crate) held_back_ns: u64,
+    /// When it last asked for its work to be visible.
+    pub(crate) visibility_asked_ns: u64,
     /// Transactions that were no operations, as last told to the coordinator.
     pub(crate) overhead_told: i64,
     /// The same before the operation that it does, or did last, as long as nothing counts.
@@ -77,6 +79,8 @@ pub(crate) struct Worker {
     pub(crate) sessions: u32,
     /// Whether it loads parts of a table, and ends when all are taken.
     pub(crate) loads: bool,
+    /// Whether it tries to connect again until the run ends.
+    pub(crate) reconnects: bool,
 }
 
 /// Why a session's loop ended before the run did.
@@ -132,6 +136,7 @@ impl Worker {
         if let Err(Ended::Failed(reason)) = ended {
             self.fail(&reason);
         }
+        self.recorder.stop_answers(self.clock.now_ns());
         self.recorder.break_off(counts);
         if let (Pace::Open(schedule), Some(opens_ns)) = (&mut self.pace, self.shared.opens_ns()) {
             self.recorder.leave_undone(counts, opens_ns, schedule);
@@ -212,7 +217,13 @@ impl Worker {
                     let recorded = Recorded { recorder, counts };
                     match slices.one(session, blocks, think, recorded, clock.as_ref()) {
                         Ok(_) => self.rest.ended_well(),
-                        Err(failed) => self.recover(counts, session, ClassId::SLICE, &failed)?,
+                        Err(failed) => {
+                            if failed.class == ErrorClass::Connection {
+                                // What a slice has committed is told at its end only.
+                                self.recorder.in_doubt(counts, ClassId::SLICE, &failed);
+                            }
+                            self.recover(counts, session, ClassId::SLICE, &failed)?;
+                        }
                     }
                 }
             }

@@ -5,6 +5,7 @@ use dyno_record::{Advice, Severity};
 
 use crate::error::TargetError;
 use crate::load::DataState;
+use crate::needs::WorkloadNeeds;
 
 /// Connections that a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
 const EXTRA_CONNECTIONS: u64 = 4;
@@ -44,9 +45,39 @@ pub fn failed(check: &str, error: &TargetError) -> Advice {
     fail(check, error.message.as_str(), error.hint.as_str())
 }
 
-/// Connections that `plan` opens at the same time, to run or to load.
-pub fn connections(sessions: u32, plan: &Plan) -> u64 {
-    (u64::from(sessions) + EXTRA_CONNECTIONS).max(u64::from(plan.data.load_parallel) + 1)
+/// Connections that `plan` opens at the same time, to run or, where that is needed, to load.
+pub fn connections(sessions: u32, plan: &Plan, needs: &WorkloadNeeds) -> u64 {
+    let to_load = if needs.loads { u64::from(plan.data.load_parallel) + 1 } else { 0 };
+    (u64::from(sessions) + EXTRA_CONNECTIONS).max(to_load)
+}
+
+/// How large what sessions read is, with the words that name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataSize {
+    /// What has this size, as the subject of a sentence: `the data has`.
+    pub subject: &'static str,
+    /// Bytes of tables and indexes.
+    pub bytes: u64,
+}
+
+impl DataSize {
+    /// Of the test tables as a load makes them, or of the tables that custom workloads name: `named_bytes` as the database says.
+    /// Absent where none of those is there.
+    pub fn of(needs: &WorkloadNeeds, test_bytes: u64, named_bytes: Option<u64>) -> Option<Self> {
+        match needs.uses_test_tables() {
+            true => Some(Self { subject: "the data has", bytes: test_bytes }),
+            false => named_bytes.map(|bytes| Self { subject: "the workload's tables have", bytes }),
+        }
+    }
+}
+
+/// A target that takes no writes because of its `state`, and sessions that write nothing.
+pub fn only_read(state: &str) -> Advice {
+    note(
+        "writable",
+        format!("{state}; the sessions only read"),
+        "loading and updates need a server that takes writes",
+    )
 }
 
 /// The data that `plan` would run on: what is `there` where that serves it.

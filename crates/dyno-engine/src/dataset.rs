@@ -9,7 +9,7 @@ use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress
 use crate::pool::BreakOff;
 use crate::row::Row;
 use crate::statement::Value;
-use crate::tables::{Fill, ObjectKind, TableWords};
+use crate::tables::{Fill, ObjectKind, RequiredKey, TableWords};
 
 /// Hears the rows of each statement of a script, and whether it is to go on.
 pub type Told<'a> = &'a mut dyn FnMut(Vec<Row>) -> Result<(), TargetError>;
@@ -21,6 +21,13 @@ pub trait Dataset: Send + Sync {
     /// # Errors
     /// It cannot be reached, or the wish cannot be met.
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError>;
+
+    /// The size of the blocks that it reads, whether or not test data can have such blocks. A database that is not there yet has
+    /// the size that it would be made with.
+    ///
+    /// # Errors
+    /// It cannot be reached.
+    fn native_block_size(&self) -> Result<Bytes, TargetError>;
 
     /// What it holds of Dyno's.
     ///
@@ -121,6 +128,14 @@ pub trait Dataset: Send + Sync {
 
     /// How the engine writes tables that users describe.
     fn table_words(&self) -> TableWords;
+
+    /// What the server requires of tables without a primary key; `None` where it takes them as they are.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn required_key(&self) -> Result<Option<RequiredKey>, TargetError> {
+        Ok(None)
+    }
 
     /// A connection that fills tables which users describe, where names mean what they mean to [`Dataset::script`]; and what breaks
     /// off whatever it does.

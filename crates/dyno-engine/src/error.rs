@@ -37,6 +37,9 @@ pub struct TargetError {
     pub message: String,
     /// The way out, empty where there is none.
     pub hint: String,
+    /// Whether the database took the work back because of others (deadlock, lock wait, serialization), so that trying again
+    /// can succeed.
+    pub is_retryable: bool,
     /// The cause.
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -45,7 +48,7 @@ pub struct TargetError {
 impl TargetError {
     /// An error of `kind` that says `message`.
     pub fn new(kind: TargetErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: String::new(), source: None }
+        Self { kind, message: message.into(), hint: String::new(), is_retryable: false, source: None }
     }
 
     /// The plan asks for what this engine cannot do.
@@ -139,7 +142,9 @@ pub trait Refusal: std::error::Error + Send + Sync + Sized + 'static {
 
     /// As an error of a target.
     fn into_target(self) -> TargetError {
-        TargetError::new(self.kind(), self.to_string()).hint(self.way_out()).cause(self)
+        let is_retryable = self.class() == ErrorClass::Retryable;
+        let error = TargetError::new(self.kind(), self.to_string()).hint(self.way_out());
+        TargetError { is_retryable, ..error.cause(self) }
     }
 
     /// As an error of an operation.
@@ -164,6 +169,9 @@ dyno_plan::names! {
     ErrorClass { Retryable = "retryable", Connection = "connection", Fatal = "fatal" }
 }
 
+/// How a workload whose sessions are read-only is allowed to write.
+pub const ALLOW_WRITES: &str = "write `writes = true` at the top of workload.toml to let it write";
+
 /// A failed operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpError {
@@ -180,6 +188,15 @@ impl OpError {
     #[cold]
     pub fn fatal(code: &str, message: impl Into<String>) -> Box<Self> {
         Box::new(Self { class: ErrorClass::Fatal, code: code.to_owned(), message: message.into() })
+    }
+
+    /// Adds why the session is read-only and what allows it to write.
+    #[cold]
+    #[must_use]
+    pub fn write_in_read_only_session(mut self: Box<Self>) -> Box<Self> {
+        self.message.push_str("; sessions of this workload are read-only: ");
+        self.message.push_str(ALLOW_WRITES);
+        self
     }
 }
 

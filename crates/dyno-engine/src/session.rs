@@ -32,6 +32,8 @@ pub struct SessionSetup {
     pub blocks: Option<Blocks>,
     /// The table that it fills, where it is asked to ([`Request::Fill`]).
     pub bulk: Option<Arc<dyn Bulk>>,
+    /// Whether the database refuses every write of this session: of a workload that does not say `writes = true`.
+    pub read_only: bool,
     /// Whether loops run inside the database, so that [`Session::slices`] is called.
     pub slices: bool,
     /// The clock for boundaries that only the session sees (where an update ends and its commit begins).

@@ -53,6 +53,8 @@ pub struct TableWords {
     pub key_first: bool,
     /// What stands behind the columns: ` ENGINE=InnoDB`, or nothing.
     pub end: &'static str,
+    /// What stands behind the name in `DROP TABLE`, so that nothing of the table is kept: ` PURGE`, or nothing.
+    pub drop_end: &'static str,
     /// What stands between `CREATE` and `TABLE`, and behind the columns, of a table of which no log is written; nothing where there is no
     /// such table.
     pub unlogged: Option<(&'static str, &'static str)>,
@@ -60,6 +62,15 @@ pub struct TableWords {
     pub analyze: fn(&str) -> String,
     /// Statements after which the rows of the table of this name are on the disk for good, and not in its log alone.
     pub settle: fn(&str) -> Vec<String>,
+}
+
+/// A primary key that a server requires of every table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequiredKey {
+    /// The setting that requires it: `sql_require_primary_key`.
+    pub setting: String,
+    /// The definition of a column that is one and that statements need not name.
+    pub column: &'static str,
 }
 
 /// A table that is made.
@@ -71,6 +82,8 @@ pub struct NewTable<'a> {
     pub columns: &'a [Column],
     /// The columns of its primary key.
     pub key: &'a [&'a str],
+    /// The definition of a column with a primary key that the server requires, where the table has no key of its own.
+    pub required_key: Option<&'a str>,
     /// Constraints of it, as they stand behind the columns.
     pub constraints: &'a [String],
     /// Whether what is written into it is written into the database's log, too.
@@ -158,15 +171,23 @@ pub enum ObjectKind {
 }
 
 impl TableWords {
+    /// The statement that drops the table of this name, and frees its room.
+    pub fn drop_table(&self, name: &str) -> String {
+        format!("DROP TABLE {name}{}", self.drop_end)
+    }
+
     /// The statement that makes `table`, with its primary key where the engine makes that first; nothing where it has no table like it.
     pub fn create_table(&self, table: &NewTable<'_>) -> Option<String> {
-        let NewTable { name, columns, key, constraints, logged } = *table;
+        let NewTable { name, columns, key, required_key, constraints, logged } = *table;
         let Self { of, key_first, end, unlogged, .. } = self;
         let (kind, tail) = if logged { ("", "") } else { (*unlogged)? };
         let mut all: Vec<String> =
             columns.iter().map(|column| format!("{} {}", column.name, of(column.of))).collect();
         if *key_first && !key.is_empty() {
             all.push(format!("PRIMARY KEY ({})", key.join(", ")));
+        }
+        if key.is_empty() {
+            all.extend(required_key.map(str::to_owned));
         }
         all.extend_from_slice(constraints);
         Some(format!("CREATE {kind}TABLE {name} ({}){end}{tail}", all.join(", ")))

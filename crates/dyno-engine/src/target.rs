@@ -1,5 +1,7 @@
 //! One database endpoint.
 
+use std::collections::BTreeSet;
+
 use dyno_plan::{Awr, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity};
 
@@ -7,11 +9,13 @@ use crate::dataset::Dataset;
 use crate::dialect::Dialect;
 use crate::error::TargetError;
 use crate::lock::{Claim, Holder, Lock};
+use crate::needs::WorkloadNeeds;
 use crate::observer::{Observer, Onlooker, Sampler};
 use crate::own_report::Reporter;
 use crate::proof::Proof;
 use crate::seen::{Asked, ParameterTypes, Seen};
 use crate::session::{Session, SessionSetup};
+use crate::statement_limit::StatementLimit;
 
 /// What an engine can do beyond the common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub struct Capabilities {
     pub duplex: bool,
     /// Sessions send several requests together ([`Request::Queue`](crate::Request::Queue)).
     pub pipelines: bool,
+    /// The database refuses writes of sessions that ask for it ([`SessionSetup::read_only`]).
+    pub read_only_sessions: bool,
     /// The data lives no longer than this process, so a run loads it first.
     pub ephemeral: bool,
     /// Largest number of loading connections that is of use; 1 where there is one writer.
@@ -73,11 +79,12 @@ pub trait Target: Dataset + Proof {
     /// It cannot be reached, or refuses.
     fn identify(&self) -> Result<Identity, TargetError>;
 
-    /// Everything that would falsify or prevent a run of `plan`, each with its way out; what is well is said too.
+    /// Everything that would falsify or prevent a run of `plan` whose workload has these `needs`, each with its way out. Includes
+    /// what is well. What the workload does is in `needs` alone: keys of the block workload describe no other.
     ///
     /// # Errors
     /// It cannot be reached, or refuses.
-    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError>;
+    fn preflight(&self, plan: &Plan, needs: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError>;
 
     /// Keeps every other Dyno off this target for as long as the lock lives, and off its server as `claim` says: see
     /// [`crate::lock`].
@@ -107,6 +114,14 @@ pub trait Target: Dataset + Proof {
     /// # Errors
     /// It cannot be reached, or refuses.
     fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        Ok(None)
+    }
+
+    /// The server's limit on prepared statements that are open at the same time; `None` where it has none, or does not tell.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn statement_limit(&self) -> Result<Option<StatementLimit>, TargetError> {
         Ok(None)
     }
 
@@ -160,6 +175,19 @@ pub trait Target: Dataset + Proof {
     /// # Errors
     /// It cannot be reached, or refuses.
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError>;
+
+    /// The same for custom workloads: `names` are the identifiers of their statements. The observer also watches the tables,
+    /// views and routines among them for changes, where the engine can tell them from those of others.
+    ///
+    /// # Errors
+    /// As [`Target::observer`].
+    fn observer_of_names(
+        &self,
+        spec: &DataSpec,
+        _names: &BTreeSet<String>,
+    ) -> Result<Box<dyn Observer>, TargetError> {
+        self.observer(spec)
+    }
 
     /// Opens a sampler of waits on a connection of its own.
     ///

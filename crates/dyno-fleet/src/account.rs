@@ -79,9 +79,7 @@ pub(crate) fn account(
     host.clock = clock.fit(opens_ns.unwrap_or(ended_ns)).unwrap_or_default();
     let Some(handed) = handed else { return host };
     (host.threads, host.ops) = (handed.threads, handed.results.operations(shape));
-    host.cpu_busy_pct = handed.use_of_host.cpu_busy_pct;
-    host.client_cpus = handed.use_of_host.client_cpus;
-    host.send_queue_bytes_max = handed.use_of_host.send_queue_bytes_max;
+    handed.use_of_host.enter(&mut host);
     let ends = |own_ns: Option<u64>| clock.there(own_ns.unwrap_or(ended_ns));
     let mapped = ends(opens_ns).and_then(|first| clock.mapping(first, ends(Some(ended_ns))?));
     match mapped {

@@ -7,6 +7,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use dyno_engine::{Clock, MonotonicClock};
+use dyno_host::ProcessAddress;
 
 use crate::agent_event::{AgentEvent, Tell};
 use crate::agent_options::AgentOptions;
@@ -39,6 +40,8 @@ struct Reserved {
 /// A run under way.
 struct Running<'scope> {
     run_id: String,
+    /// The leader whose run it is.
+    leader: String,
     steps: Sender<Given>,
     board: Arc<Board>,
     thread: ScopedJoinHandle<'scope, ()>,
@@ -91,6 +94,7 @@ pub fn serve(options: &AgentOptions, opener: &dyn Opener, tell: &Tell<'_>) -> Re
             reserved: None,
             running: None,
             arrived: Arrived::default(),
+            refusals: 0,
             scope,
         };
         agent.serve(&asks);
@@ -112,6 +116,8 @@ struct Agent<'scope, 'env> {
     running: Option<Running<'scope>>,
     /// Folders of workloads that whoever has reserved it has sent.
     arrived: Arrived,
+    /// Messages with a wrong seal that were reported.
+    refusals: u64,
     scope: &'scope Scope<'scope, 'env>,
 }
 
@@ -133,8 +139,17 @@ impl Agent<'_, '_> {
         }
     }
 
-    /// Whether the run has ended, and the leader is still there.
+    /// Whether messages were refused, the run has ended, and the leader is still there.
     fn look_around(&mut self) {
+        if let Some((error, count)) = self.wire.refused()
+            && count > self.refusals
+        {
+            // Once for many: whoever sends them could fill a log.
+            if self.refusals == 0 || count >= self.refusals * 2 {
+                (self.tell)(&AgentEvent::Refused(format!("{error} ({count} so far)")));
+                self.refusals = count;
+            }
+        }
         if self.running.as_ref().is_some_and(|running| running.thread.is_finished()) {
             self.running = None;
         }
@@ -199,21 +214,24 @@ impl Agent<'_, '_> {
                 self.answer(came, &answer);
             }
             Ask::Release(leader) => {
-                if self.reserved.as_ref().is_some_and(|reserved| reserved.leader.id == leader) {
+                if self.is_reserved_by(&leader) {
                     self.set_free();
                 }
             }
             Ask::Folders { leader, number, of, sum } => {
-                let taken = match self.reserved.as_ref().is_some_and(|reserved| reserved.leader.id == leader)
-                {
+                let taken = match self.is_reserved_by(&leader) {
                     true => self.arrived.take(Piece { number, of, sum }, rest),
                     false => Err("it is not reserved by whoever sends this".to_owned()),
                 };
                 self.answer(came, &taken.map_or_else(Answer::Refused, |()| Answer::Done { late_ns: 0 }));
             }
-            Ask::Lead(order) => {
-                let answer = match self.lead(*order) {
-                    Ok(()) => Answer::Leads(Box::new(dyno_host::facts(&[]))),
+            Ask::Lead { leader, order } => {
+                let led = match self.is_reserved_by(&leader) {
+                    true => self.lead(*order),
+                    false => Err("it is not reserved by the leader that sends this".to_owned()),
+                };
+                let answer = match led {
+                    Ok(()) => Answer::Leads(Box::new(dyno_host::facts(&[])), ProcessAddress::this()),
                     Err(why) => {
                         (self.tell)(&AgentEvent::Refused(why.clone()));
                         Answer::Refused(why)
@@ -221,7 +239,8 @@ impl Agent<'_, '_> {
                 };
                 self.answer(came, &answer);
             }
-            Ask::Do(run_id, step) => self.step(came, &run_id, step),
+            // Its own leader may have been lost and found again: what is under way is still that leader's.
+            Ask::Do { leader, run_id, step } => self.step(came, &leader, &run_id, step),
             Ask::Kept => self.answer(came, &Answer::Kept(self.kept.all())),
             Ask::Piece { run_id, number } => match self.kept.piece(&run_id, number) {
                 Ok((bytes, of)) => {
@@ -231,8 +250,22 @@ impl Agent<'_, '_> {
                 }
                 Err(error) => self.answer(came, &Answer::Refused(error.to_string())),
             },
-            Ask::Forget(run_id) => self.kept.forget(&run_id),
+            Ask::Forget { run_id, sum } => {
+                // Only whoever has all of it can name its sum.
+                if self.kept.sum(&run_id).is_some_and(|own| own == sum) {
+                    self.kept.forget(&run_id);
+                }
+            }
+            Ask::Stored { leader, run_id } => {
+                if self.is_reserved_by(&leader) {
+                    self.kept.forget(&run_id);
+                }
+            }
         }
+    }
+
+    fn is_reserved_by(&self, leader: &str) -> bool {
+        self.reserved.as_ref().is_some_and(|reserved| reserved.leader.id == leader)
     }
 
     fn answer(&self, came: &Came, answer: &Answer) {
@@ -255,13 +288,11 @@ impl Agent<'_, '_> {
     }
 
     fn lead(&mut self, mut order: Order) -> Result<(), String> {
-        if self.reserved.is_none() {
-            return Err("nobody has reserved it".to_owned());
-        }
         if let Some(running) = &self.running {
             return Err(format!("it leads run {}", running.run_id));
         }
         check(&order)?;
+        let may_write = self.options.policy.admit(&mut order.plan)?;
         order.folders = self.arrived.get(order.folders_sum.as_deref())?;
         let kept = self.kept.all().len();
         if kept >= KEPT_MAX {
@@ -281,6 +312,7 @@ impl Agent<'_, '_> {
             board: Arc::clone(&board),
             version: self.options.version.clone(),
             tell: self.tell,
+            may_write,
             order,
         };
         let run_id = drive.order.run_id.clone();
@@ -291,12 +323,14 @@ impl Agent<'_, '_> {
             .name("dyno-part".to_owned())
             .spawn_scoped(self.scope, move || drive.run(&taken))
             .map_err(|error| format!("no thread could be started: {error}"))?;
-        self.running = Some(Running { run_id, steps, board, thread });
+        let leader = self.reserved.as_ref().map(|reserved| reserved.leader.id.clone()).unwrap_or_default();
+        self.running = Some(Running { run_id, leader, steps, board, thread });
         Ok(())
     }
 
-    fn step(&self, came: &Came, run_id: &str, step: Step) {
-        let running = self.running.as_ref().filter(|running| running.run_id == run_id);
+    fn step(&self, came: &Came, leader: &str, run_id: &str, step: Step) {
+        let is_it = |running: &&Running<'_>| running.run_id == run_id && running.leader == leader;
+        let running = self.running.as_ref().filter(is_it);
         let given = match (running, &came.reply) {
             (Some(running), reply) => {
                 // Heard at once, whatever its thread does.

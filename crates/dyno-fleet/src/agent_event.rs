@@ -25,6 +25,8 @@ pub enum AgentEvent {
     Keeps(String),
     /// What it measured cannot be kept.
     NotKept(String, String),
+    /// It obeys more than it should, and what keeps it open.
+    Open(String),
     /// It refuses what it was asked.
     Refused(String),
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use dyno_engine::Cancel;
 
+use crate::policy::AgentPolicy;
 use crate::wire::Access;
 
 /// How an agent is started.
@@ -19,6 +20,8 @@ pub struct AgentOptions {
     pub place: Option<u32>,
     /// Where it keeps what it measured until somebody has it.
     pub keep: PathBuf,
+    /// What leaders may do from here.
+    pub policy: AgentPolicy,
     /// The version of this program.
     pub version: String,
     /// Asks it to end.

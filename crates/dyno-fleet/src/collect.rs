@@ -38,11 +38,21 @@ struct Part {
     name: String,
     order: Order,
     packed: Vec<u8>,
+    /// The checksum of all that is kept there.
+    sum: String,
 }
 
 /// A run of which agents keep what they measured.
 pub struct CollectedRun {
     parts: Vec<Part>,
+}
+
+/// What was fetched.
+pub struct Collection {
+    /// Runs, by their names.
+    pub runs: BTreeMap<String, CollectedRun>,
+    /// What could not be fetched; it stays where it is.
+    pub problems: Vec<FleetError>,
 }
 
 /// Where runs are fetched from.
@@ -67,18 +77,14 @@ impl Collector {
         Self { wire: None, group: group.to_owned() }
     }
 
-    /// All runs that agents of the group, and these folders, keep.
+    /// All runs that agents of the group, and these folders, keep, and what of them could not be fetched.
     ///
     /// # Errors
-    /// What is kept cannot be read.
-    pub fn fetch(
-        &self,
-        version: &str,
-        folders: &[&Path],
-    ) -> Result<BTreeMap<String, CollectedRun>, FleetError> {
-        let mut parts = Vec::new();
+    /// A folder cannot be opened, or an agent is of another version.
+    pub fn fetch(&self, version: &str, folders: &[&Path]) -> Result<Collection, FleetError> {
+        let (mut parts, mut problems) = (Vec::new(), Vec::new());
         if let Some((wire, subjects)) = &self.wire {
-            self.of_agents(wire, subjects, version, &mut parts)?;
+            self.of_agents(wire, subjects, version, (&mut parts, &mut problems))?;
         }
         for folder in folders {
             let kept = Kept::open(folder)?;
@@ -87,10 +93,21 @@ impl Collector {
                     what: format!("run {} in {}", run.run_id, folder.display()),
                     source,
                 };
-                let bytes = kept.read(&run.run_id).map_err(failed)?;
-                let (order, packed) = taken(&bytes).map_err(|why| failed(std::io::Error::other(why)))?;
+                // One that is damaged keeps none of the others here.
+                let read = kept.read(&run.run_id).map_err(failed).and_then(|bytes| {
+                    let read = taken(&bytes).map_err(|why| failed(std::io::Error::other(why)))?;
+                    Ok((bytes, read))
+                });
+                let (bytes, (order, packed)) = match read {
+                    Ok(read) => read,
+                    Err(error) => {
+                        problems.push(error);
+                        continue;
+                    }
+                };
                 let name = folder.display().to_string();
-                parts.push(Part { holder: Holder::Folder(kept.clone()), name, order, packed });
+                let sum = crate::pieces::sum(&bytes);
+                parts.push(Part { holder: Holder::Folder(kept.clone()), name, order, packed, sum });
             }
         }
         let mut runs: BTreeMap<String, CollectedRun> = BTreeMap::new();
@@ -98,7 +115,7 @@ impl Collector {
             let run = runs.entry(part.order.run_id.clone());
             run.or_insert_with(|| CollectedRun { parts: Vec::new() }).parts.push(part);
         }
-        Ok(runs)
+        Ok(Collection { runs, problems })
     }
 
     fn of_agents(
@@ -106,7 +123,7 @@ impl Collector {
         wire: &Wire,
         subjects: &Subjects,
         version: &str,
-        parts: &mut Vec<Part>,
+        (parts, problems): (&mut Vec<Part>, &mut Vec<FleetError>),
     ) -> Result<(), FleetError> {
         let leader =
             Leader { id: format!("collect-{:x}", crate::random()), words: "dyno collect".to_owned() };
@@ -129,13 +146,20 @@ impl Collector {
             let kept = wire.ask(&subject, written(&Ask::Kept), PIECE_MAX);
             let Some(Ok(Answer::Kept(runs))) = kept.map(|bytes| read(&bytes)) else { continue };
             for run in runs {
-                let bytes = pieces(wire, &subject, &run).map_err(|why| lost(&name, &run, &why))?;
-                let (order, packed) = taken(&bytes).map_err(|why| lost(&name, &run, &why))?;
+                let read = pieces(wire, &subject, &run).and_then(|bytes| Ok((taken(&bytes)?, bytes)));
+                let ((order, packed), bytes) = match read {
+                    Ok(read) => read,
+                    Err(why) => {
+                        problems.push(lost(&name, &run, &why));
+                        continue;
+                    }
+                };
                 parts.push(Part {
                     holder: Holder::Agent(subject.clone()),
                     name: name.clone(),
                     order,
                     packed,
+                    sum: crate::pieces::sum(&bytes),
                 });
             }
         }
@@ -147,7 +171,10 @@ impl Collector {
         for part in &run.parts {
             match (&part.holder, &self.wire) {
                 (Holder::Agent(subject), Some((wire, _))) => {
-                    wire.publish(subject, written(&Ask::Forget(part.order.run_id.clone())));
+                    wire.publish(
+                        subject,
+                        written(&Ask::Forget { run_id: part.order.run_id.clone(), sum: part.sum.clone() }),
+                    );
                 }
                 (Holder::Folder(kept), _) => kept.forget(&part.order.run_id),
                 (Holder::Agent(_), None) => {}
@@ -191,11 +218,11 @@ impl CollectedRun {
         (self.parts.len(), self.order().weights.len())
     }
 
-    /// What was measured, merged, and by whom.
-    pub fn merged(&self, collector: &Collector, shape: &Shape) -> (Results, Fleet) {
+    /// What was measured, merged, by whom, and when the last of them ended (RFC 3339 in UTC, where that is known).
+    pub fn merged(&self, collector: &Collector, shape: &Shape) -> (Results, Fleet, Option<String>) {
         let order = self.order();
         let shares = shares(&order.plan, &order.weights);
-        let (mut all, mut hosts) = (Results::default(), Vec::new());
+        let (mut all, mut hosts, mut ended_at) = (Results::default(), Vec::new(), None);
         for (rank, numbers) in (0u32..).zip(&shares) {
             let mut host = FleetHost {
                 rank,
@@ -210,10 +237,9 @@ impl CollectedRun {
                     host.name.clone_from(&part.name);
                     match hand_in::unpacked(&part.packed, shape, numbers.len()) {
                         Ok(mut handed) => {
+                            ended_at = ended_at.max(handed.ended_at.take());
                             (host.threads, host.ops) = (handed.threads, handed.results.operations(shape));
-                            host.cpu_busy_pct = handed.use_of_host.cpu_busy_pct;
-                            host.client_cpus = handed.use_of_host.client_cpus;
-                            host.send_queue_bytes_max = handed.use_of_host.send_queue_bytes_max;
+                            handed.use_of_host.enter(&mut host);
                             // No clock of another host is known any more: each begins with its own first operation.
                             if let Some((first_ns, _)) = handed.results.started_ns() {
                                 handed.results.on_clock(&|at_ns| at_ns.saturating_sub(first_ns));
@@ -226,7 +252,7 @@ impl CollectedRun {
             }
             hosts.push(host);
         }
-        (all, Fleet { group: collector.group.clone(), hosts })
+        (all, Fleet { group: collector.group.clone(), hosts }, ended_at)
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use dyno_drive::{Crew, Interval, Job, Results, Shape, Size};
 use dyno_engine::TargetError;
 use dyno_engine::target::Stuck;
+use dyno_host::ProcessAddress;
 use dyno_plan::SessionCount;
 use dyno_record::{Fleet, Host, Placed};
 
@@ -16,7 +17,7 @@ use crate::coding::written;
 use crate::ear::{Ear, Seat};
 use crate::messages::{Ask, HandedIn, Step};
 use crate::options::FleetOptions;
-use crate::party::Party;
+use crate::party::{Party, loss_words};
 use crate::reach::{have_led, wait_reached};
 use crate::subjects::Subjects;
 use crate::wire::{Hearing, Wire};
@@ -34,6 +35,8 @@ pub(crate) struct Distant {
     /// Sessions of the first workload: those with the lowest numbers.
     first: SessionCount,
     hosts: Vec<Host>,
+    /// Processes of agents on this machine.
+    local: Vec<u32>,
     opens_ns: Option<u64>,
     /// When the window was announced to end.
     ends_ns: Option<u64>,
@@ -56,10 +59,14 @@ impl Distant {
         let ear = Ear::new(seats, shape.clone(), Arc::clone(&job.clock));
         let hearing = ear.listen(&wire, subjects, &job.run_id, full)?;
         let give_up = || {
-            let hurry = written(&Ask::Do(job.run_id.clone(), Step::Hurry));
+            let hurry =
+                written(&Ask::Do { leader: leader.clone(), run_id: job.run_id.clone(), step: Step::Hurry });
             ear.seats.iter().for_each(|seat| wire.publish(&seat.member.subject, hurry.clone()));
         };
-        let hosts = have_led(&wire, &ear, orders).inspect_err(|_| give_up())?;
+        let leads = have_led(&wire, &ear, orders).inspect_err(|_| give_up())?;
+        let (hosts, processes): (Vec<Host>, Vec<ProcessAddress>) = leads.into_iter().unzip();
+        let this = ProcessAddress::this();
+        let local = processes.iter().filter_map(|process| process.pid_seen_by(&this)).collect();
         wait_reached(&ear, job, options.silence).inspect_err(|_| give_up())?;
         let first = job.plan.sides().next().map_or(0, |side| side.sessions);
         let handed = ear.seats.iter().map(|_| None).collect();
@@ -79,6 +86,7 @@ impl Distant {
             allow_short: options.allow_short,
             first,
             hosts,
+            local,
             opens_ns: None,
             ends_ns: None,
             ended_ns: None,
@@ -128,11 +136,15 @@ impl Crew for Distant {
             && (!self.allow_short || lost.len() == of)
         {
             let why = heard[rank].lost.as_deref().unwrap_or_default();
-            return Some(format!("{} was lost: {why}", named(rank)));
+            return Some(loss_words(&named(rank), why));
         }
         let there = (0..of).filter(|rank| heard[*rank].lost.is_none());
         let mut failures = there.filter_map(|rank| Some((rank, heard[rank].standing.failure.as_ref()?)));
         failures.next().map(|(rank, why)| format!("{}: {why}", named(rank)))
+    }
+
+    fn local_clients(&self) -> Vec<u32> {
+        self.local.clone()
     }
 
     fn ready(&self) -> u32 {

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use dyno_drive::{Job, Part, Standing};
+use dyno_drive::{Aim, Job, Part, Standing};
 use dyno_engine::{Cancel, Clock};
+use dyno_workload::needs;
 
 use crate::agent_event::{AgentEvent, Tell};
 use crate::coding::written;
@@ -24,7 +25,7 @@ use crate::wire::Wire;
 /// How often standings are told where nothing changes.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 /// How often an agent looks up: at an edge of the window, and elsewhere.
-const LOOKS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(5));
+const LOOKS: (Duration, Duration) = (Duration::from_micros(500), Part::PAUSE);
 /// How often intervals are handed over.
 const HAND_OVER_EVERY: Duration = Duration::from_millis(100);
 
@@ -47,6 +48,8 @@ pub(crate) struct Drive<'a> {
     pub(crate) subjects: Subjects,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) order: Order,
+    /// Whether the agent's owner lets runs change data in these targets.
+    pub(crate) may_write: bool,
     pub(crate) opener: &'a dyn Opener,
     pub(crate) kept: Kept,
     pub(crate) board: Arc<Board>,
@@ -63,6 +66,11 @@ impl Drive<'_> {
             Err(why) => return self.refuse(&why, steps),
         };
         let Opened { targets, owns } = opened;
+        let needs = |aim: &Aim| needs(plan, &owns, aim.target.engine(), aim.target.dialect());
+        if !self.may_write && targets.iter().any(|aim| needs(aim).writes()) {
+            let why = "the run changes data, and this agent's list of targets does not allow writes there (writes = true)";
+            return self.refuse(why, steps);
+        }
         let job = Job {
             run_id: self.order.run_id.clone(),
             started_at: self.order.started_at.clone(),
@@ -96,7 +104,7 @@ impl Drive<'_> {
         let (broken_off, stuck) = part.stop(&job, drain, &hurry);
         uploader.intervals(part.intervals());
         self.report(&part.standing());
-        let (threads, closed_ns) = (part.threads(), part.closed_ns());
+        let (threads, closed_ns, stalls) = (part.threads(), part.closed_ns(), part.stalls());
         let mut results = part.into_results();
         results.fold();
         let handed = HandedIn {
@@ -106,7 +114,8 @@ impl Drive<'_> {
             stuck: stuck.into_iter().map(|stuck| (stuck.words, stuck.full)).collect(),
             alone,
             closed_ns,
-            use_of_host: watch.used(),
+            ended_at: Some(dyno_record::now_rfc3339()),
+            use_of_host: UseOfHost { stalls: Some(stalls), ..watch.used() },
         };
         self.hand_in(&handed, uploader);
     }
@@ -156,6 +165,7 @@ impl Drive<'_> {
             stuck: Vec::new(),
             alone: false,
             closed_ns: None,
+            ended_at: None,
             use_of_host: UseOfHost::default(),
         };
         let uploads = self.subjects.uploads(&self.order.run_id);

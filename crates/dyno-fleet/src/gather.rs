@@ -112,7 +112,7 @@ impl NatsFleet {
             }
             if Instant::now() >= until {
                 self.give_up(&members);
-                return Err(too_few(&self.options, &gathering));
+                return Err(too_few(&self.options, &gathering, self.wire.refused()));
             }
         }
         // Where nobody gave them a place, the order of names is as good as any, and the same in each run.
@@ -207,8 +207,7 @@ impl NatsFleet {
                         members.len(),
                         members[idle].name
                     ),
-                    hint: "fewer --hosts, or more sessions (run.sessions_per_schema, data.schemas)"
-                        .to_owned(),
+                    hint: "fewer --hosts, or more sessions (run.sessions_per_schema)".to_owned(),
                 });
             }
         };
@@ -234,7 +233,7 @@ impl Muster for NatsFleet {
     }
 
     fn stored(&self, run_id: &str) {
-        let ask = written(&Ask::Forget(run_id.to_owned()));
+        let ask = written(&Ask::Stored { leader: self.leader.id.clone(), run_id: run_id.to_owned() });
         self.members().iter().for_each(|member| self.wire.publish(&member.subject, ask.clone()));
     }
 
@@ -255,7 +254,10 @@ impl Muster for NatsFleet {
         let weights: Vec<u32> = seats.iter().map(|seat| seat.weight).collect();
         let orders = (0..).zip(&seats).map(|(rank, seat)| {
             let order = order(job, weights.clone(), rank, folders_sum.clone());
-            (seat.member.subject.clone(), written(&Ask::Lead(Box::new(order))))
+            (
+                seat.member.subject.clone(),
+                written(&Ask::Lead { leader: self.leader.id.clone(), order: Box::new(order) }),
+            )
         });
         let orders: Vec<_> = orders.collect();
         if let Some((_, bytes)) = orders.iter().find(|(_, bytes)| bytes.len() > MESSAGE_BYTES_MAX) {

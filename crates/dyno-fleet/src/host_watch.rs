@@ -1,6 +1,6 @@
 //! What of a driver host is used while its part of a run is in the window.
 
-use dyno_host::{HostDelta, HostObserver, HostSnapshot};
+use dyno_host::{HostDelta, HostObserver, HostSnapshot, ProcessTimes, ProcessorShares};
 
 use crate::messages::UseOfHost;
 
@@ -11,13 +11,22 @@ pub(crate) struct Watch {
     pub(crate) begins_ns: Option<u64>,
     begin: Option<(u64, HostSnapshot)>,
     end: Option<(u64, HostSnapshot)>,
+    /// Processor times at both ends, for what a quota held back.
+    times: [Option<ProcessTimes>; 2],
     queue: crate::queue::SendQueue,
 }
 
 impl Watch {
     pub(crate) fn new() -> Self {
         let observer = HostObserver::new(&[]);
-        Self { observer, begins_ns: None, begin: None, end: None, queue: crate::queue::SendQueue::default() }
+        Self {
+            observer,
+            begins_ns: None,
+            begin: None,
+            end: None,
+            times: [None, None],
+            queue: crate::queue::SendQueue::default(),
+        }
     }
 
     /// Looks at the machine where it is time for that.
@@ -25,10 +34,12 @@ impl Watch {
         let Some(begins_ns) = self.begins_ns.filter(|begins_ns| now_ns >= *begins_ns) else { return };
         if self.begin.is_none() {
             self.begin = Some((now_ns, self.observer.snapshot()));
+            self.times[0] = ProcessTimes::read(&[], &[]);
         }
         if closed_ns.is_some() {
             if self.end.is_none() {
                 self.end = Some((now_ns, self.observer.snapshot()));
+                self.times[1] = ProcessTimes::read(&[], &[]);
             }
             return;
         }
@@ -40,6 +51,14 @@ impl Watch {
             return UseOfHost::default();
         };
         let delta = HostDelta::between(&begin, &end, end_ns.saturating_sub(begin_ns) as f64 / 1e9);
+        let quota = match &self.times {
+            [Some(begin), Some(end)] => {
+                ProcessorShares::between(begin, end).and_then(|shares| shares.own_quota)
+            }
+            _ => None,
+        };
+        let periods = quota.filter(|quota| quota.periods > 0);
+        let throttled_pct = periods.map(|quota| 100.0 * quota.throttled as f64 / quota.periods as f64);
         UseOfHost {
             cpu_busy_pct: delta.cpu.as_ref().map(|cpu| cpu.busy_pct),
             client_cpus: delta
@@ -47,6 +66,8 @@ impl Watch {
                 .as_ref()
                 .map(|cpu| (cpu.user_s + cpu.system_s) / delta.seconds.max(1e-9)),
             send_queue_bytes_max: self.queue.most(),
+            throttled_pct,
+            stalls: None,
         }
     }
 }

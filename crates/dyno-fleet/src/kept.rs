@@ -1,15 +1,42 @@
 //! What an agent keeps on its disk until somebody has it: the order that it followed and what its sessions measured.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use dyno_record::private_file;
+
 use crate::error::FleetError;
-use crate::limits::{HOSTS_MAX, PIECE_BYTES};
+use crate::limits::{HANDED_BYTES_MAX, HOSTS_MAX, PIECE_BYTES};
 use crate::messages::{KeptRun, Order};
 use crate::subjects::is_name;
 
 /// Runs that are kept at most: more say that nobody collects.
 pub(crate) const KEPT_MAX: usize = 200;
+
+/// The largest file that is read, bytes: what may be handed in, with its order.
+const BYTES_MAX: u64 = 9 * HANDED_BYTES_MAX as u64;
+
+/// Takes reading and writing from others in a folder of this user that an earlier version made open to them: plans and SQL are
+/// in it.
+fn tighten(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let Ok(facts) = std::fs::symlink_metadata(folder) else { return Ok(()) };
+    // One that others could write to stays as it is: something may have been put there.
+    let is_plain =
+        facts.is_dir() && facts.uid() == rustix::process::geteuid().as_raw() && facts.mode() & 0o022 == 0;
+    if !is_plain {
+        return Ok(());
+    }
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_kept =
+            entry.file_type()?.is_file() && entry.path().extension().is_some_and(|ending| ending == "kept");
+        if is_kept {
+            std::fs::set_permissions(entry.path(), std::fs::Permissions::from_mode(0o600))?;
+        }
+    }
+    Ok(())
+}
 
 /// The folder of what is kept.
 #[derive(Debug, Clone)]
@@ -20,10 +47,10 @@ impl Kept {
     pub(crate) fn open(folder: &Path) -> Result<Self, FleetError> {
         let failed =
             |source| FleetError::Kept { what: format!("{} cannot be made", folder.display()), source };
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        tighten(folder).and_then(|()| private_file::create_folder(folder)).map_err(failed)?;
         // What cannot be written is found before a run, not after it.
         let probe = folder.join(format!(".probe-{}", std::process::id()));
-        std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe)).map_err(failed)?;
+        private_file::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe)).map_err(failed)?;
         Ok(Self(folder.to_path_buf()))
     }
 
@@ -32,17 +59,13 @@ impl Kept {
         let mut bytes = serde_json::to_vec(order)?;
         bytes.push(b'\n');
         bytes.extend_from_slice(packed);
-        let path = self.path(&order.run_id)?;
-        let draft = path.with_extension("part");
-        let mut file = std::fs::File::create(&draft)?;
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&draft, &path)
+        private_file::write(&self.path(&order.run_id)?, &bytes)
     }
 
     /// What is kept of a run: the order and the packed bytes.
     pub(crate) fn read(&self, run_id: &str) -> std::io::Result<Vec<u8>> {
-        std::fs::read(self.path(run_id)?)
+        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        private_file::read(&self.path(run_id)?, BYTES_MAX)?.ok_or_else(missing)
     }
 
     /// A piece of that, and how many there are.
@@ -51,6 +74,11 @@ impl Kept {
         let of = bytes.len().div_ceil(PIECE_BYTES);
         let piece = bytes.chunks(PIECE_BYTES).nth(number as usize).unwrap_or_default();
         Ok((piece.to_vec(), of as u32))
+    }
+
+    /// The checksum of all that is kept of a run; absent where nothing is.
+    pub(crate) fn sum(&self, run_id: &str) -> Option<String> {
+        Some(crate::pieces::sum(&self.read(run_id).ok()?))
     }
 
     /// Keeps a run no more; nothing happens where it is not there.
@@ -84,5 +112,39 @@ impl Kept {
             true => Ok(self.0.join(format!("{run_id}.kept"))),
             false => Err(std::io::Error::other("this is no name of a run")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn folder_of_kept_runs_is_private_and_links_are_not_followed() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path().join("keep");
+        let kept = Kept::open(&folder).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder), 0o700);
+        let secret = temporary.path().join("secret");
+        private_file::write(&secret, b"x\ny").unwrap();
+        std::os::unix::fs::symlink(&secret, folder.join("run-1.kept")).unwrap();
+        std::fs::hard_link(&secret, folder.join("run-2.kept")).unwrap();
+        for name in ["run-1", "run-2", "../secret"] {
+            assert!(kept.read(name).is_err(), "{name}");
+            assert!(kept.sum(name).is_none(), "{name}");
+        }
+        assert!(kept.all().is_empty());
+        // An earlier version left it readable; that is taken back.
+        let old = folder.join("run-3.kept");
+        private_file::write(&old, b"{}\n").unwrap();
+        std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o644)).unwrap();
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Kept::open(&folder).unwrap();
+        assert_eq!((mode(&folder), mode(&old)), (0o700, 0o600));
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o1777)).unwrap();
+        assert!(Kept::open(&folder).is_err(), "others could have put something there");
     }
 }

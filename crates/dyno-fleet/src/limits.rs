@@ -1,7 +1,7 @@
 //! The version of messages, and limits on all that they bring: one may come from anybody who can reach the meeting point.
 
 /// The version of these messages. Whoever speaks another one is refused.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// A message's bytes at most; a NATS server takes a megabyte where nobody changed that.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 900 * 1024;
 /// Bytes of one piece of what is handed in.

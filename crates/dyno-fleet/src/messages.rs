@@ -1,7 +1,8 @@
 //! What leader and agents say to each other.
 
-use dyno_drive::{Interval, Standing};
+use dyno_drive::{Interval, Stalls, Standing};
 use dyno_engine::target::Stuck;
+use dyno_host::ProcessAddress;
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Host, Identity};
 use serde::{Deserialize, Serialize};
@@ -83,18 +84,20 @@ pub(crate) enum Ask {
     Reserve { leader: Leader, silence_ms: u64 },
     /// To take a piece of the folders of workloads, whose bytes follow; `sum` is that of all of them.
     Folders { leader: String, number: u32, of: u32, sum: String },
-    /// To lead a part of a run.
-    Lead(Box<Order>),
-    /// To do something in the run of that name.
-    Do(String, Step),
+    /// To lead a part of a run of the leader that has reserved it.
+    Lead { leader: String, order: Box<Order> },
+    /// To do something in the run of that name, of the leader that has reserved it.
+    Do { leader: String, run_id: String, step: Step },
     /// To be free for others.
     Release(String),
     /// Which runs it keeps.
     Kept,
     /// A piece of what it keeps of a run.
     Piece { run_id: String, number: u32 },
-    /// To keep a run no more: somebody has it.
-    Forget(String),
+    /// To keep a run no more: whoever asks has it, and proves that by the checksum of all its bytes.
+    Forget { run_id: String, sum: String },
+    /// To keep a run no more that the leader which has reserved the agent has stored.
+    Stored { leader: String, run_id: String },
 }
 
 /// A step of a run. Moments are on the agent's clock.
@@ -132,7 +135,7 @@ pub(crate) enum Answer {
         late_ns: u64,
     },
     /// It leads the part, on this machine.
-    Leads(Box<Host>),
+    Leads(Box<Host>, ProcessAddress),
     /// It does not, and why.
     Refused(String),
     Kept(Vec<KeptRun>),
@@ -189,6 +192,9 @@ pub(crate) struct HandedIn {
     /// Whether its sessions ended because nothing was heard of the leader.
     pub(crate) alone: bool,
     pub(crate) closed_ns: Option<u64>,
+    /// When they ended by the host's wall clock, RFC 3339 in UTC; absent in what earlier versions kept.
+    #[serde(default)]
+    pub(crate) ended_at: Option<String>,
     pub(crate) use_of_host: UseOfHost,
 }
 
@@ -198,6 +204,23 @@ pub(crate) struct UseOfHost {
     pub(crate) cpu_busy_pct: Option<f64>,
     pub(crate) client_cpus: Option<f64>,
     pub(crate) send_queue_bytes_max: Option<u64>,
+    #[serde(default)]
+    pub(crate) throttled_pct: Option<f64>,
+    #[serde(default)]
+    pub(crate) stalls: Option<Stalls>,
+}
+
+impl UseOfHost {
+    /// Enters it into the record of the host.
+    pub(crate) fn enter(&self, host: &mut dyno_record::FleetHost) {
+        host.cpu_busy_pct = self.cpu_busy_pct;
+        host.client_cpus = self.client_cpus;
+        host.send_queue_bytes_max = self.send_queue_bytes_max;
+        host.throttled_pct = self.throttled_pct;
+        host.stall_us_max = self.stalls.map(|stalls| stalls.max_ns as f64 / 1e3);
+        host.stall_s = self.stalls.map(|stalls| stalls.sum_ns as f64 / 1e9);
+        host.suspended_s = self.stalls.map(|stalls| stalls.suspended_ns as f64 / 1e9);
+    }
 }
 
 impl HandedIn {

@@ -53,7 +53,8 @@ impl Party {
             let member = &self.ear.seats[rank].member;
             match make(member) {
                 Ok(step) => {
-                    let ask = written(&Ask::Do(self.run_id.clone(), step));
+                    let ask =
+                        written(&Ask::Do { leader: self.leader.clone(), run_id: self.run_id.clone(), step });
                     questions.push((member.subject.clone(), ask));
                     asked.push(rank);
                 }
@@ -106,7 +107,7 @@ impl Party {
         for rank in self.there() {
             let silent_for = self.ear.seats[rank].member.silent_for();
             if silent_for >= self.silence {
-                self.ear.lose(rank, format!("nothing was heard of it for {:.1} s", silent_for.as_secs_f64()));
+                self.ear.lose(rank, silence_words(self.wire.is_connected(), silent_for));
             }
         }
     }
@@ -139,5 +140,42 @@ impl Party {
             }
             self.ear.wait(Duration::from_millis(50));
         }
+    }
+}
+
+/// How the reason for the loss of a host begins where the NATS server is what was lost.
+pub(crate) const NATS_LOST: &str = "the connection to the NATS server was lost";
+
+/// Why a host that is silent for so long counts as lost.
+fn silence_words(is_connected: bool, silent_for: Duration) -> String {
+    let seconds = silent_for.as_secs_f64();
+    match is_connected {
+        true => format!("nothing was heard of it for {seconds:.1} s"),
+        false => format!("{NATS_LOST}: nothing was heard of the driver hosts for {seconds:.1} s"),
+    }
+}
+
+/// Why a run fails whose driver host, named `host`, was lost.
+pub(crate) fn loss_words(host: &str, why: &str) -> String {
+    match why.starts_with(NATS_LOST) {
+        true => why.to_owned(),
+        false => format!("{host} was lost: {why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_nats_server_is_named_and_no_driver_host() {
+        let silent_for = Duration::from_millis(2_500);
+        let loss =
+            |is_connected| loss_words("driver host 1 of 2 (a1)", &silence_words(is_connected, silent_for));
+        assert_eq!(loss(true), "driver host 1 of 2 (a1) was lost: nothing was heard of it for 2.5 s");
+        assert_eq!(
+            loss(false),
+            "the connection to the NATS server was lost: nothing was heard of the driver hosts for 2.5 s"
+        );
     }
 }

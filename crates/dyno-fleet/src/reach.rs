@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use dyno_drive::Job;
 use dyno_engine::{TargetError, TargetErrorKind};
+use dyno_host::ProcessAddress;
 use dyno_record::Host;
 
 use crate::coding::read;
@@ -17,7 +18,7 @@ const LEADS_MAX: Duration = Duration::from_secs(20);
 /// How long hosts may take to reach the targets, which each may take a minute to tell what it is.
 const REACH_MAX: Duration = Duration::from_secs(180);
 
-/// Sends each host its order; returns the machines that lead their parts.
+/// Sends each host its order; returns the machines that lead their parts, with the processes of their agents.
 ///
 /// # Errors
 /// Not all of them do.
@@ -25,14 +26,14 @@ pub(crate) fn have_led(
     wire: &Wire,
     ear: &Ear,
     orders: Vec<(String, Vec<u8>)>,
-) -> Result<Vec<Host>, TargetError> {
+) -> Result<Vec<(Host, ProcessAddress)>, TargetError> {
     let answers = wire.ask_each(orders, LEADS_MAX);
     let mut hosts = Vec::new();
     let mut refusals = Vec::new();
     for (answer, seat) in answers.into_iter().zip(&ear.seats) {
         let name = &seat.member.name;
         match answer.map(|bytes| read::<Answer>(&bytes)) {
-            Some(Ok(Answer::Leads(host))) => hosts.push(*host),
+            Some(Ok(Answer::Leads(host, process))) => hosts.push((*host, process)),
             Some(Ok(Answer::Refused(why))) => refusals.push(format!("{name} refuses: {}", plain(&why))),
             Some(_) => refusals.push(format!("{name} answers what is not understood")),
             None => refusals.push(format!("{name} did not answer within {} s", LEADS_MAX.as_secs())),

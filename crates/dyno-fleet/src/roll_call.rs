@@ -9,6 +9,7 @@ use crate::limits::{HOSTS_MAX, PROTOCOL};
 use crate::member::Member;
 use crate::messages::{Call, Hello, Leader};
 use crate::options::FleetOptions;
+use crate::seal::SealError;
 use crate::subjects::{Subjects, is_name, plain};
 use crate::wire::Wire;
 
@@ -77,7 +78,11 @@ pub(crate) fn of_another_version(hello: &Hello, group: &str, version: &str) -> O
 }
 
 /// That there are too few of them.
-pub(crate) fn too_few(options: &FleetOptions, gathering: &Gathering) -> FleetError {
+pub(crate) fn too_few(
+    options: &FleetOptions,
+    gathering: &Gathering,
+    refused: Option<(SealError, u64)>,
+) -> FleetError {
     let Gathering { there, of, busy } = gathering;
     let group = &options.group;
     let waited = options.wait.as_secs();
@@ -90,6 +95,16 @@ pub(crate) fn too_few(options: &FleetOptions, gathering: &Gathering) -> FleetErr
             format!("{there} of {of} agents of group {group} were there after {waited} s"),
             format!("start `dyno agent --nats … --group {group}` on each driver host"),
         ),
+    };
+    // Agents with another key do not answer at all.
+    let hint = match (refused, busy.is_empty()) {
+        (Some((error, count)), _) => {
+            format!(
+                "{count} answers were refused ({error}): give agents and this command one --group-key-file"
+            )
+        }
+        (None, true) => format!("{hint}, with the same --group-key-file as this command"),
+        (None, false) => hint,
     };
     FleetError::Agents { problem, hint }
 }

@@ -98,6 +98,7 @@ fn handed_in(sessions: u32, is_folded: bool) -> (HandedIn, Vec<u8>) {
         stuck: Vec::new(),
         alone: false,
         closed_ns: None,
+        ended_at: None,
         use_of_host: UseOfHost::default(),
     };
     let packed = hand_in::packed(&handed).unwrap();

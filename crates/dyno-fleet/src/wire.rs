@@ -1,17 +1,19 @@
 //! The meeting point: the client of NATS on threads of its own, with calls that wait for a bounded time.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::client::RequestErrorKind;
-use async_nats::{Client, ConnectOptions, Message};
+use async_nats::connection::State;
+use async_nats::{Client, ConnectOptions};
 use dyno_engine::Clock;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use tokio::runtime::Runtime;
 
 use crate::error::FleetError;
+use crate::seal::{GroupKey, SealError, Sealer};
 
 /// How long reaching the server may take.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
@@ -33,6 +35,8 @@ pub struct Access {
     pub ca: Option<PathBuf>,
     /// The client's own certificate and key, PEM.
     pub certificate: Option<(PathBuf, PathBuf)>,
+    /// The key with which the group's messages are sealed; without one anybody who reaches the server is obeyed and believed.
+    pub key: Option<GroupKey>,
 }
 
 impl std::fmt::Debug for Access {
@@ -51,6 +55,8 @@ pub(crate) struct Came {
 /// The meeting point.
 pub struct Wire {
     client: Client,
+    sealer: Arc<Sealer>,
+    refused: Arc<Refusals>,
     runtime: Option<Runtime>,
 }
 
@@ -65,21 +71,25 @@ impl Wire {
             reason,
             hint: hint.to_owned(),
         };
+        let sealer = Sealer::new(access.key.clone())
+            .map_err(|error| failed(error.to_string(), "the system gives no random bytes"))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("dyno-nats")
             .enable_all()
             .build()
             .map_err(|error| failed(error.to_string(), "the machine gives no thread"))?;
-        // Several crates of cryptography may be linked, and the client takes none where nobody has chosen; whoever chose first is kept.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        // The client takes a provider of cryptography only where the process has chosen one.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let addresses: Vec<&str> = access.url.split(',').map(str::trim).collect();
         let options = options(access);
         let reached =
             runtime.block_on(async { tokio::time::timeout(CONNECT_MAX, options.connect(addresses)).await });
         let hint = "start one with `nats-server`, and check address, port and what it wants of clients";
         match reached {
-            Ok(Ok(client)) => Ok(Self { client, runtime: Some(runtime) }),
+            Ok(Ok(client)) => {
+                Ok(Self { client, sealer: Arc::new(sealer), refused: Arc::default(), runtime: Some(runtime) })
+            }
             Ok(Err(error)) => Err(failed(reason(&error), hint)),
             Err(_) => Err(failed(format!("no answer within {} s", CONNECT_MAX.as_secs()), hint)),
         }
@@ -89,12 +99,31 @@ impl Wire {
         self.runtime.as_ref().expect("it is there until this is dropped")
     }
 
+    /// Whether the NATS server is connected by now.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.client.connection_state() == State::Connected
+    }
+
     /// Sends a message; one that cannot be sent is lost, which whoever waits for an answer sees.
     pub(crate) fn publish(&self, subject: &str, bytes: Vec<u8>) {
+        let bytes = self.sealer.seal(subject, bytes);
         let (client, subject) = (self.client.clone(), subject.to_owned());
         self.runtime().spawn(async move {
             let _ = client.publish(subject, bytes.into()).await;
         });
+    }
+
+    /// Why a message that came was refused last, and how many were.
+    pub(crate) fn refused(&self) -> Option<(SealError, u64)> {
+        self.refused.last()
+    }
+
+    fn sealed(&self) -> SealedClient {
+        SealedClient {
+            client: self.client.clone(),
+            sealer: Arc::clone(&self.sealer),
+            refused: Arc::clone(&self.refused),
+        }
     }
 
     /// Waits until what was sent is on its way, for a moment.
@@ -115,7 +144,7 @@ impl Wire {
         bytes: Vec<u8>,
         patience: Duration,
     ) -> Result<Vec<u8>, Unanswered> {
-        self.runtime().block_on(answer(self.client.clone(), subject.to_owned(), bytes, patience))
+        self.runtime().block_on(answer(self.sealed(), subject.to_owned(), bytes, patience))
     }
 
     /// Asks many at the same time; answers come in their order.
@@ -124,15 +153,15 @@ impl Wire {
         questions: Vec<(String, Vec<u8>)>,
         patience: Duration,
     ) -> Vec<Option<Vec<u8>>> {
-        let client = &self.client;
         self.runtime().block_on(join_all(
-            questions.into_iter().map(|(subject, bytes)| asked(client.clone(), subject, bytes, patience)),
+            questions.into_iter().map(|(subject, bytes)| asked(self.sealed(), subject, bytes, patience)),
         ))
     }
 
     /// Asks whoever hears, and takes answers for so long.
     pub(crate) fn ask_all(&self, subject: &str, bytes: Vec<u8>, patience: Duration) -> Vec<Vec<u8>> {
-        let client = self.client.clone();
+        let SealedClient { client, sealer, refused } = self.sealed();
+        let bytes = sealer.seal(subject, bytes);
         let subject = subject.to_owned();
         self.runtime().block_on(async move {
             let inbox = client.new_inbox();
@@ -143,7 +172,10 @@ impl Wire {
             let mut all = Vec::new();
             let until = tokio::time::Instant::now() + patience;
             while let Ok(Some(message)) = tokio::time::timeout_at(until, answers.next()).await {
-                all.push(message.payload.to_vec());
+                match sealer.open(&message.subject, &message.payload) {
+                    Ok(bytes) => all.push(bytes),
+                    Err(error) => refused.note(error),
+                }
                 if all.len() >= WAITING_MAX {
                     break;
                 }
@@ -173,10 +205,17 @@ impl Wire {
             reason,
             hint: "check that this user may subscribe to dyno.> and publish there".to_owned(),
         })?;
-        let answerer = Answerer { client, runtime: self.runtime().handle().clone() };
+        let sealed = self.sealed();
+        let answerer = Answerer { sealed: self.sealed(), runtime: self.runtime().handle().clone() };
         let task = self.runtime().spawn(async move {
             while let Some(message) = subscription.next().await {
-                heed(came(message), &answerer);
+                match sealed.sealer.open(&message.subject, &message.payload) {
+                    Ok(bytes) => {
+                        let reply = message.reply.map(|reply| reply.to_string());
+                        heed(Came { bytes, reply }, &answerer);
+                    }
+                    Err(error) => sealed.refused.note(error),
+                }
             }
         });
         Ok(Hearing(task.abort_handle()))
@@ -191,12 +230,12 @@ impl Wire {
         ask: impl Fn() -> Option<(String, Vec<u8>)> + Send + 'static,
         heed: impl Fn(u64, u64, Vec<u8>) + Send + 'static,
     ) {
-        let client = self.client.clone();
+        let sealed = self.sealed();
         self.runtime().spawn(async move {
             while let Some((subject, bytes)) = ask() {
                 let asked_ns = clock.now_ns();
                 let answer =
-                    asked(client.clone(), subject, bytes, every.max(Duration::from_millis(200))).await;
+                    asked(sealed.clone(), subject, bytes, every.max(Duration::from_millis(200))).await;
                 if let Some(bytes) = answer {
                     heed(asked_ns, clock.now_ns(), bytes);
                 }
@@ -214,13 +253,13 @@ impl Wire {
         patience: Duration,
     ) -> Vec<Vec<(u64, u64, Vec<u8>)>> {
         let one = |(subject, bytes): (String, Vec<u8>)| {
-            let (client, clock) = (self.client.clone(), Arc::clone(clock));
+            let (sealed, clock) = (self.sealed(), Arc::clone(clock));
             async move {
                 let mut answers = Vec::new();
                 for _ in 0..times {
                     let asked_ns = clock.now_ns();
                     if let Some(answer) =
-                        asked(client.clone(), subject.clone(), bytes.clone(), patience).await
+                        asked(sealed.clone(), subject.clone(), bytes.clone(), patience).await
                     {
                         answers.push((asked_ns, clock.now_ns(), answer));
                     }
@@ -255,21 +294,41 @@ impl Drop for Hearing {
 
 /// Sends answers from the client's thread.
 pub(crate) struct Answerer {
-    client: Client,
+    sealed: SealedClient,
     runtime: tokio::runtime::Handle,
 }
 
 impl Answerer {
     pub(crate) fn answer(&self, reply: &str, bytes: Vec<u8>) {
-        let (client, reply) = (self.client.clone(), reply.to_owned());
+        let bytes = self.sealed.sealer.seal(reply, bytes);
+        let (client, reply) = (self.sealed.client.clone(), reply.to_owned());
         self.runtime.spawn(async move {
             let _ = client.publish(reply, bytes.into()).await;
         });
     }
 }
 
-fn came(message: Message) -> Came {
-    Came { bytes: message.payload.to_vec(), reply: message.reply.map(|reply| reply.to_string()) }
+/// The client, with what seals its messages.
+#[derive(Clone)]
+struct SealedClient {
+    client: Client,
+    sealer: Arc<Sealer>,
+    refused: Arc<Refusals>,
+}
+
+/// Messages that were refused because of their seal.
+#[derive(Default)]
+pub(crate) struct Refusals(Mutex<Option<(SealError, u64)>>);
+
+impl Refusals {
+    fn note(&self, error: SealError) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some((error, last.map_or(0, |(_, count)| count) + 1));
+    }
+
+    fn last(&self) -> Option<(SealError, u64)> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Waits until the server has heard all that was said before: what a client says to itself comes back behind that. Flushing does not tell,
@@ -291,21 +350,27 @@ pub(crate) enum Unanswered {
 }
 
 async fn answer(
-    client: Client,
+    sealed: SealedClient,
     subject: String,
     bytes: Vec<u8>,
     patience: Duration,
 ) -> Result<Vec<u8>, Unanswered> {
+    let SealedClient { client, sealer, refused } = sealed;
+    let bytes = sealer.seal(&subject, bytes);
     let answer = tokio::time::timeout(patience, client.request(subject, bytes.into())).await;
     match answer.map_err(|_| Unanswered::Late)? {
-        Ok(message) => Ok(message.payload.to_vec()),
+        // A forged answer that came first costs this one; it is not taken for the agent's.
+        Ok(message) => sealer.open(&message.subject, &message.payload).map_err(|error| {
+            refused.note(error);
+            Unanswered::Late
+        }),
         Err(error) if error.kind() == RequestErrorKind::NoResponders => Err(Unanswered::Nobody),
         Err(_) => Err(Unanswered::Late),
     }
 }
 
-async fn asked(client: Client, subject: String, bytes: Vec<u8>, patience: Duration) -> Option<Vec<u8>> {
-    answer(client, subject, bytes, patience).await.ok()
+async fn asked(sealed: SealedClient, subject: String, bytes: Vec<u8>, patience: Duration) -> Option<Vec<u8>> {
+    answer(sealed, subject, bytes, patience).await.ok()
 }
 
 fn options(access: &Access) -> ConnectOptions {

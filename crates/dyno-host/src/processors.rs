@@ -1,8 +1,10 @@
 //! Who had the processors between two moments: this program, the database's processes, the kernel's own threads, or others.
 //!
 //! The time of processes that have ended is their parent's from the moment it has taken note of their end (`cutime`), so the
-//! sum over a tree is kept when its parts come and go. What others had is what is left of the machine's busy time: it holds
-//! also processes that cannot be seen. Interrupts are nobody's.
+//! sum over a tree is kept when its parts come and go. The account sums to the machine's time: busy time is what the client,
+//! the database, kernel threads, interrupts and others used, and others are what remains, so processes that Dyno cannot see
+//! are among them. Kernels that sample time charge interrupts to the interrupted process; only interrupt time that is in no
+//! process is listed as such.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +26,20 @@ const KTHREADD: u32 = 2;
 const NAMED_MAX: usize = 5;
 /// The namespace of processes that a machine begins with (`PROC_PID_INIT_INO` of the kernel's proc_ns.h).
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
+/// A kind of processor time and where it is.
+type Kind = (&'static str, fn(&CpuTimes) -> u64);
+/// All kinds of processor time. Together they are all the time that there was.
+const KINDS: [Kind; 8] = [
+    ("user", |cpu| cpu.user),
+    ("nice", |cpu| cpu.nice),
+    ("system", |cpu| cpu.system),
+    ("irq", |cpu| cpu.irq),
+    ("softirq", |cpu| cpu.softirq),
+    ("iowait", |cpu| cpu.iowait),
+    ("steal", |cpu| cpu.steal),
+    ("idle", |cpu| cpu.idle),
+];
 
 /// Whose a process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,11 +66,13 @@ pub struct ProcessTimes {
 
 impl ProcessTimes {
     /// Reads them; `servers` are the databases' processes. Absent where this machine does not tell.
-    pub fn read(servers: &[ServerProcesses]) -> Option<Self> {
-        Self::of_root(&Root::system(), std::process::id(), servers)
+    /// `clients` are this run's driver processes on this machine beside this program: agents.
+    pub fn read(servers: &[ServerProcesses], clients: &[u32]) -> Option<Self> {
+        let clients: Vec<u32> = clients.iter().copied().chain([std::process::id()]).collect();
+        Self::of_root(&Root::system(), &clients, servers)
     }
 
-    fn of_root(root: &Root, own: u32, servers: &[ServerProcesses]) -> Option<Self> {
+    fn of_root(root: &Root, clients: &[u32], servers: &[ServerProcesses]) -> Option<Self> {
         let auxv = std::fs::read(root.path("proc/self/auxv")).unwrap_or_default();
         let numbers: Vec<u32> = root.names("proc").iter().filter_map(|name| name.parse().ok()).collect();
         if numbers.len() > PROCESSES_MAX {
@@ -64,7 +82,7 @@ impl ProcessTimes {
         let cpu = parse_stat(&root.text("proc/stat")?)?.times;
         let read = |&pid: &u32| Some((pid, parse_process(&root.text(&format!("proc/{pid}/stat"))?)?));
         let all: BTreeMap<u32, Process> = numbers.iter().filter_map(read).collect();
-        let tops = tops(root, own, servers, &all);
+        let tops = tops(root, clients, servers, &all);
         let unknown = unknown(root, servers, &tops, &all);
         let processes = all.iter().map(|(&pid, process)| (pid, (owner(pid, &tops, &all), process.clone())));
         let processes = processes.collect();
@@ -106,11 +124,12 @@ fn kind(owner: Owner) -> CpuKind {
 /// The processes from which ownership is inherited.
 fn tops(
     root: &Root,
-    own: u32,
+    clients: &[u32],
     servers: &[ServerProcesses],
     all: &BTreeMap<u32, Process>,
 ) -> BTreeMap<u32, Owner> {
-    let mut tops = BTreeMap::from([(KTHREADD, Owner::Kernel), (own, Owner::This)]);
+    let mut tops = BTreeMap::from([(KTHREADD, Owner::Kernel)]);
+    tops.extend(clients.iter().map(|&pid| (pid, Owner::This)));
     for server in servers {
         match server {
             ServerProcesses::Tree(pid) => {
@@ -177,16 +196,23 @@ fn owner(pid: u32, tops: &BTreeMap<u32, Owner>, all: &BTreeMap<u32, Process>) ->
 }
 
 /// Who had how much of the processors in an interval; seconds of processor time.
+///
+/// `capacity_s` is the sum of `kinds`. `busy_s` is the sum of the client's, the database's, the kernel threads', the
+/// interrupts' and the others' time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessorShares {
     /// All that there was: the interval times the processors.
     pub capacity_s: f64,
-    /// On programs and in the kernel, interrupts left out.
+    /// The same by kind, as the kernel names them.
+    pub kinds: [(&'static str, f64); 8],
+    /// On programs, in the kernel and in interrupts.
     pub busy_s: f64,
     /// Taken by the hypervisor.
     pub steal_s: f64,
-    /// This program and what it started.
+    /// The client: this program, what it started, and the agents of its run on this machine.
     pub own_s: f64,
+    /// Interrupts that are in no process's time.
+    pub interrupts_s: f64,
     /// The database's processes; absent where they are not here, or run inside this program.
     pub server_s: Option<f64>,
     /// The kernel's own threads, which also write out what databases wrote.
@@ -199,6 +225,8 @@ pub struct ProcessorShares {
     pub own_quota: Option<CpuQuota>,
     /// What they gave the database.
     pub server_quota: Option<CpuQuota>,
+    /// What this program and the database used of them by their processes' own clocks, s.
+    pub cgroup_used: (f64, Option<f64>),
     /// Processors that the database may run on, and how many of them this program may run on, too.
     pub server_cpus: Option<(usize, usize)>,
 }
@@ -207,25 +235,41 @@ impl ProcessorShares {
     /// What happened between two moments; absent when no time has passed.
     pub fn between(begin: &ProcessTimes, end: &ProcessTimes) -> Option<Self> {
         let seconds = |ticks: u64| ticks as f64 / end.ticks_per_s as f64;
-        let moved = |part: fn(&CpuTimes) -> u64| seconds(part(&end.cpu).saturating_sub(part(&begin.cpu)));
-        let busy_s = moved(|cpu| cpu.user + cpu.nice + cpu.system);
-        let steal_s = moved(|cpu| cpu.steal);
-        let capacity_s = busy_s + steal_s + moved(|cpu| cpu.idle + cpu.iowait + cpu.irq + cpu.softirq);
+        let kinds = KINDS.map(|(name, part)| {
+            let ticks = part(&end.cpu).saturating_sub(part(&begin.cpu));
+            (name, seconds(ticks))
+        });
+        let kind = |wanted: &[&str]| -> f64 {
+            kinds.iter().filter(|(name, _)| wanted.contains(name)).map(|(_, value)| value).sum()
+        };
+        let capacity_s: f64 = kinds.iter().map(|(_, value)| value).sum();
         if capacity_s <= 0.0 {
             return None;
         }
+        let busy_s = kind(&["user", "nice", "system", "irq", "softirq"]);
         let sum = |times: &ProcessTimes, owner: Owner| -> u64 {
             let own = times.processes.values().filter(|(its, _)| *its == owner);
             own.map(|(_, process)| process.ticks + process.reaped_ticks).sum()
         };
-        let of = |owner| seconds(sum(end, owner).saturating_sub(sum(begin, owner)));
+        let used = |owner| seconds(sum(end, owner).saturating_sub(sum(begin, owner)));
         let has = |owner| end.processes.values().any(|(its, _)| *its == owner);
-        let (own_s, kernel_s) = (of(Owner::This), of(Owner::Kernel));
-        let server_s = has(Owner::Server).then(|| of(Owner::Server));
+        let (client_s, threads_s) = (used(Owner::This), used(Owner::Kernel));
+        let database_s = has(Owner::Server).then(|| used(Owner::Server));
+        // Processes are timed more finely than processors, so their sum may exceed the whole: the account is the whole's.
+        let known_s = client_s + threads_s + database_s.unwrap_or(0.0);
+        let fit = if known_s > busy_s { busy_s / known_s } else { 1.0 };
+        let (own_s, kernel_s, server_s) =
+            (client_s * fit, threads_s * fit, database_s.map(|value| value * fit));
         let left_s = (busy_s - own_s - kernel_s - server_s.unwrap_or(0.0)).max(0.0);
+        let interrupts_s = kind(&["irq", "softirq"]).min((left_s - used(Owner::Others)).max(0.0));
         let unknown = begin.unknown.clone().or_else(|| end.unknown.clone());
-        let others_s = unknown.map_or(Ok(left_s), Err);
-        let names = names(begin, end, &seconds);
+        let others_s = unknown.map_or(Ok(left_s - interrupts_s), Err);
+        let mut names = names(begin, end, &seconds);
+        let named_s: f64 = names.iter().map(|(_, value)| value).sum();
+        if named_s > left_s {
+            names.iter_mut().for_each(|(_, value)| *value *= left_s / named_s);
+        }
+        let cgroup_used = (client_s, database_s);
         let own_quota = CpuQuota::between(&begin.own, &end.own);
         let servers = begin.server.as_ref().zip(end.server.as_ref());
         let server_quota = servers.and_then(|(begin, end)| CpuQuota::between(begin, end));
@@ -234,15 +278,18 @@ impl ProcessorShares {
             server_cpus.map(|server| (server.cpus.len(), server.cpus.intersection(&end.own.cpus).count()));
         Some(Self {
             capacity_s,
+            kinds,
             busy_s,
-            steal_s,
+            steal_s: kind(&["steal"]),
             own_s,
+            interrupts_s,
             server_s,
             kernel_s,
             others_s,
             names,
             own_quota,
             server_quota,
+            cgroup_used,
             server_cpus,
         })
     }
@@ -253,7 +300,10 @@ impl ProcessorShares {
         let mut put = |name: &str, value| named.insert(name.to_owned(), value);
         put("processors.capacity_s", self.capacity_s);
         put("processors.busy_s", self.busy_s);
-        put("processors.steal_s", self.steal_s);
+        for (name, value) in self.kinds {
+            put(&format!("processors.{name}_s"), value);
+        }
+        put("interrupts.cpu_s", self.interrupts_s);
         put("own.cpu_s", self.own_s);
         put("kernel.cpu_s", self.kernel_s);
         if let Some(server_s) = self.server_s {
@@ -263,8 +313,13 @@ impl ProcessorShares {
             put("server.cpus_allowed", cpus as f64);
             put("server.cpus_shared", shared as f64);
         }
-        for (whose, quota) in [("own", self.own_quota), ("server", self.server_quota)] {
+        let (own_used, server_used) = self.cgroup_used;
+        let groups = [("own", self.own_quota, Some(own_used)), ("server", self.server_quota, server_used)];
+        for (whose, quota, used) in groups {
             let Some(quota) = quota else { continue };
+            if let Some(used) = used {
+                put(&format!("{whose}.cgroup.used_s"), used);
+            }
             put(&format!("{whose}.cgroup.quota_cpus"), quota.cpus);
             put(&format!("{whose}.cgroup.periods"), quota.periods as f64);
             put(&format!("{whose}.cgroup.throttled_periods"), quota.throttled as f64);

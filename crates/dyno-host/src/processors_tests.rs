@@ -31,7 +31,7 @@ fn shares(
     let read = |(cpu, processes)| {
         let folder = tempfile::tempdir().unwrap();
         machine(folder.path(), cpu, processes);
-        ProcessTimes::of_root(&Root::at(folder.path()), 50, servers).unwrap()
+        ProcessTimes::of_root(&Root::at(folder.path()), &[50], servers).unwrap()
     };
     ProcessorShares::between(&read(begin), &read(end)).unwrap()
 }
@@ -62,15 +62,74 @@ fn backends_that_have_ended_are_still_the_servers_and_burners_are_others() {
     ];
     let tree = [ServerProcesses::Tree(60)];
     let found = shares(&tree, ("0 0 0 0 0 0 0 0", &begin), ("250 0 60 60 10 5 5 10", &end));
-    assert_eq!((found.capacity_s, found.busy_s, found.steal_s), (4.0, 3.1, 0.1));
+    assert_eq!((found.capacity_s, found.steal_s), (4.0, 0.1));
+    assert!((found.busy_s - 3.2).abs() < 1e-9, "{}", found.busy_s);
     assert_eq!((found.own_s, found.kernel_s), (0.3, 0.1));
     assert_eq!(found.server_s, Some(0.7), "340 + 30 ticks, less the 300 that were there before");
     let others_s = found.others_s.clone().unwrap();
-    assert!((others_s - 2.0).abs() < 1e-9, "{others_s}");
-    let expected = [("burn_er".to_owned(), 2.0), ("make".to_owned(), 0.15)];
-    assert_eq!(found.names, expected, "what a child had before is not had again when it ends");
+    assert!((others_s - 2.1).abs() < 1e-9, "{others_s}");
+    // Their ticks, 2.0 and 0.15 s, are more than the processors had left, so each has its share of that. What a child had
+    // before is not counted again when it ends.
+    let names: Vec<&str> = found.names.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["burn_er", "make"]);
+    for ((_, seconds), ticks_s) in found.names.iter().zip([2.0, 0.15]) {
+        assert!((seconds - ticks_s * 2.1 / 2.15).abs() < 1e-9, "{:?}", found.names);
+    }
     let named = found.counters();
-    assert_eq!((named["server.cpu_s"], named["others.burn_er.cpu_s"]), (0.7, 2.0));
+    assert_eq!(named["server.cpu_s"], 0.7);
+    assert_eq!(named["others.burn_er.cpu_s"], found.names[0].1);
+}
+
+/// The parts of busy time, which sum to it.
+fn parts_s(found: &ProcessorShares) -> f64 {
+    let others_s = found.others_s.clone().unwrap();
+    found.own_s + found.server_s.unwrap_or(0.0) + found.kernel_s + found.interrupts_s + others_s
+}
+
+#[test]
+fn cpu_account_sums_to_the_machines_time() {
+    let begin = [(1, "init", 0, 0, 0), (50, "dyno", 1, 0, 0), (60, "postgres", 1, 0, 0), (80, "cc", 1, 0, 0)];
+    let tree = [ServerProcesses::Tree(60)];
+    let account = |stat: &str, used: [u64; 3]| {
+        let [client, server, other] = used;
+        let end = [
+            (1, "init", 0, 0, 0),
+            (50, "dyno", 1, client, 0),
+            (60, "postgres", 1, server, 0),
+            (80, "cc", 1, other, 0),
+        ];
+        let found = shares(&tree, ("0 0 0 0 0 0 0 0", &begin), (stat, &end));
+        let kinds: f64 = found.kinds.iter().map(|(_, value)| value).sum();
+        assert!((kinds - found.capacity_s).abs() < 1e-9, "{found:?}");
+        assert!((parts_s(&found) - found.busy_s).abs() < 1e-9, "{found:?}");
+        let named_s: f64 = found.names.iter().map(|(_, value)| value).sum();
+        assert!(named_s <= found.others_s.clone().unwrap() + found.interrupts_s + 1e-9, "{found:?}");
+        found
+    };
+    // Interrupt time that processes were charged with is theirs.
+    let charged = account("100 20 60 100 20 10 40 50", [30, 150, 50]);
+    assert_eq!((charged.busy_s, charged.interrupts_s), (2.3, 0.0));
+    // Where the kernel keeps it apart, it is nobody's.
+    let apart = account("100 20 60 100 20 10 40 50", [30, 150, 0]);
+    assert!((apart.interrupts_s - 0.5).abs() < 1e-9, "{apart:?}");
+    // Processes that were timed to more than the processors saw are cut to what there was.
+    let more = account("100 0 0 300 0 0 0 0", [50, 150, 40]);
+    assert!((more.server_s.unwrap() - 0.75).abs() < 1e-9 && more.cgroup_used == (0.5, Some(1.5)), "{more:?}");
+    assert_eq!(more.counters()["processors.idle_s"], 3.0);
+}
+
+#[test]
+fn agents_of_the_run_are_the_client() {
+    let read = |ticks| {
+        let folder = tempfile::tempdir().unwrap();
+        let cpu = format!("{ticks} 0 0 100");
+        machine(folder.path(), &cpu, &[(50, "dyno", 1, 0, 0), (70, "dyno", 1, ticks, 0)]);
+        move |clients: &[u32]| ProcessTimes::of_root(&Root::at(folder.path()), clients, &[]).unwrap()
+    };
+    let (begin, end) = (read(0), read(50));
+    let found = |clients: &[u32]| ProcessorShares::between(&begin(clients), &end(clients)).unwrap();
+    assert_eq!((found(&[50, 70]).own_s, found(&[50, 70]).others_s), (0.5, Ok(0.0)));
+    assert_eq!((found(&[50]).own_s, found(&[50]).others_s), (0.0, Ok(0.5)));
 }
 
 #[test]
@@ -102,7 +161,7 @@ fn processes_are_found_by_what_they_are_called() {
 
 #[test]
 fn a_child_that_burns_here_is_own_and_not_others() {
-    let read = || ProcessTimes::read(&[ServerProcesses::This]);
+    let read = || ProcessTimes::read(&[ServerProcesses::This], &[]);
     let Some(begin) = read() else { return eprintln!("skipped: there is no /proc") };
     let mut child = std::process::Command::new("sh")
         .args(["-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"])

@@ -27,7 +27,7 @@ pub use metrics::Metrics;
 #[cfg(feature = "otlp")]
 pub use otlp::Tracer;
 pub use post::PostError;
-pub use serve::Server;
+pub use serve::{MetricsAccess, ServeMetricsError, Server};
 
 /// The media type of [`Metrics::plain_text`].
 pub const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,10 +1,12 @@
 //! Sending JSON to an address, on a thread of its own.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use ureq::tls::TlsConfig;
 
 /// How long one request may take.
 const REQUEST_MAX: Duration = Duration::from_secs(5);
@@ -42,7 +44,10 @@ impl Poster {
         let (queue, posts) = sync_channel::<Post>(QUEUE);
         let (tell, errors) = sync_channel(QUEUE);
         let thread = std::thread::Builder::new().name("dyno-post".into()).spawn(move || {
+            let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+            let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider).build();
             let agent: ureq::Agent = ureq::Agent::config_builder()
+                .tls_config(tls)
                 .timeout_global(Some(REQUEST_MAX))
                 .max_redirects(0)
                 .build()

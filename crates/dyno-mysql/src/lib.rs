@@ -4,6 +4,7 @@
 //! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits,
 //! `seen` at the statements that the server has seen, and `stuck` at what holds sessions up that do not end.
 
+mod blockers;
 pub mod connect;
 mod counters;
 mod explain;

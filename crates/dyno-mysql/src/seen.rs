@@ -1,5 +1,8 @@
 //! Statements that the server has seen: the digests of `performance_schema`.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use dyno_engine::seen::{Asked, MOST, Marks, Order, Seen, SeenStatement};
 use dyno_engine::{Refusal as _, Row, TargetError};
 
@@ -74,12 +77,18 @@ pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, T
     if let Some(lost) = lost(connection).map_err(may_not_read)? {
         notes.push(lost);
     }
+    if connection.is_mariadb()
+        && let Some(note) = without_digest(connection).map_err(may_not_read)?
+    {
+        notes.push(note);
+    }
+    let statements = merged(rows.iter().map(|row| one(row, length_max)).collect(), asked.order);
     Ok(Seen {
         source: format!("the digests of database {schema}"),
         marks: Marks::Question,
         schemas: &["mysql", "sys", "information_schema", "performance_schema"],
         reads: "rows looked at",
-        statements: rows.iter().map(|row| one(row, length_max)).collect(),
+        statements,
         notes,
     })
 }
@@ -97,13 +106,76 @@ fn lost(connection: &mut Connection) -> Result<Option<String>, TargetError> {
     }))
 }
 
+/// Executions of prepared statements, of which MariaDB keeps no digests.
+fn without_digest(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+    let rows = connection.simple(
+        "SELECT SUM(COUNT_STAR) FROM performance_schema.events_statements_summary_global_by_event_name
+          WHERE EVENT_NAME IN ('statement/com/Execute', 'statement/sql/execute_sql')",
+    )?;
+    let calls: u64 = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
+    Ok((calls > 0).then(|| {
+        format!(
+            "{calls} executions of prepared statements on the whole server are missing: MariaDB keeps no digests of them, so the weights are of \
+             statements that were sent as text"
+        )
+    }))
+}
+
+/// The statement that a digest of MySQL 9 is an execution of: `EXECUTE SELECT …`. `EXECUTE `name`` does not say what it executes.
+fn executed(text: &str) -> &str {
+    match text.strip_prefix("EXECUTE ") {
+        Some(statement) if !statement.starts_with(['`', '@']) => statement,
+        _ => text,
+    }
+}
+
+/// Statements with the same text as one: those that were sent as text and those that were prepared have a digest each.
+fn merged(statements: Vec<SeenStatement>, order: Order) -> Vec<SeenStatement> {
+    let mut all: Vec<SeenStatement> = Vec::with_capacity(statements.len());
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for statement in statements {
+        let Some(text) = statement.text.clone() else {
+            all.push(statement);
+            continue;
+        };
+        match places.entry(text) {
+            Entry::Vacant(place) => {
+                place.insert(all.len());
+                all.push(statement);
+            }
+            Entry::Occupied(place) => {
+                let first = &mut all[*place.get()];
+                first.whole = first.whole.zip(statement.whole).map(|(a, b)| a && b);
+                first.calls = sum(first.calls, statement.calls, u64::saturating_add);
+                first.time_s = sum(first.time_s, statement.time_s, |a, b| a + b);
+                first.rows = sum(first.rows, statement.rows, u64::saturating_add);
+                first.reads = sum(first.reads, statement.reads, u64::saturating_add);
+            }
+        }
+    }
+    let amount = |statement: &SeenStatement| match order {
+        Order::Time => statement.time_s,
+        Order::Calls => statement.calls.map(|calls| calls as f64),
+        Order::Reads => statement.reads.map(|reads| reads as f64),
+    };
+    all.sort_by(|a, b| amount(b).unwrap_or(0.0).total_cmp(&amount(a).unwrap_or(0.0)));
+    all
+}
+
+fn sum<T>(a: Option<T>, b: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(add(a, b)),
+        (a, b) => a.or(b),
+    }
+}
+
 /// A statement, whose text is cut behind so many bytes of its tokens.
 fn one(row: &Row, length_max: usize) -> SeenStatement {
-    let text = row.get(1).map(str::to_owned);
+    let text = row.get(1);
     SeenStatement {
         id: row.text(0).to_owned(),
-        whole: text.as_ref().map(|text| !is_cut(text, length_max)),
-        text,
+        whole: text.map(|text| !is_cut(text, length_max)),
+        text: text.map(|text| executed(text).to_owned()),
         calls: row.parse(2),
         time_s: row.parse::<f64>(3).map(|pico| pico / PICO),
         rows: row.parse(4),
@@ -146,6 +218,26 @@ fn kept_bytes(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prepared_executions_count_as_their_statement() {
+        let statement = |text: &str, calls: u64| SeenStatement {
+            id: calls.to_string(),
+            text: Some(executed(text).to_owned()),
+            whole: Some(true),
+            calls: Some(calls),
+            time_s: Some(0.5),
+            rows: None,
+            reads: Some(calls),
+        };
+        let statements =
+            [("SELECT ?", 5), ("UPDATE `t` SET `a` = ?", 7), ("EXECUTE SELECT ?", 3), ("EXECUTE `s`", 1)];
+        let all = merged(statements.map(|(text, calls)| statement(text, calls)).to_vec(), Order::Calls);
+        let counted: Vec<_> =
+            all.iter().map(|one| (one.text.as_deref().unwrap(), one.calls.unwrap())).collect();
+        assert_eq!(counted, [("SELECT ?", 8), ("UPDATE `t` SET `a` = ?", 7), ("EXECUTE `s`", 1)]);
+        assert_eq!((all[0].time_s, all[0].rows, all[0].reads), (Some(1.0), None, Some(8)));
+    }
 
     #[test]
     fn what_is_cut_is_told_from_several_values() {

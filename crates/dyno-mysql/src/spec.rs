@@ -8,10 +8,10 @@ pub const SPEC: EngineSpec = EngineSpec {
     aliases: &["mariadb"],
     product: "MySQL",
     examples: &["mysql://USER@HOST:PORT/DATABASE"],
-    words: &[Words::any_case(
-        "ssl-mode",
-        &["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"],
-    )],
+    words: &[
+        Words::any_case("ssl-mode", &["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"]),
+        Words::exact("option-files", &["on", "off"]),
+    ],
     other_commits: "leave it out; the server decides for all sessions: SET GLOBAL innodb_flush_log_at_trx_commit = 2 (or 0) and, with \
                     a binary log, SET GLOBAL sync_binlog = 0",
     protocols: &[Protocol::Simple],

@@ -1,4 +1,5 @@
-//! What holds up sessions whose operations do not end: the stage they are in, and what the server's log says of a full disk.
+//! What holds up sessions whose operations do not end: the stage they are in, who holds the locks that they wait for, and what
+//! the server's log says of a full disk.
 //!
 //! A server whose binlog or redo log has no space left does not refuse a commit: it waits, for ever if need be, and writes so
 //! into its log. MySQL shows that log as a table; MariaDB's is a file, which can be read on the server's own machine.
@@ -6,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Seek as _, SeekFrom};
 
+use super::blockers::blockers;
 use super::identity::log_file;
 use super::own::{Sessions, open_books};
 use super::wire::{Connection, MyError};
@@ -41,6 +43,10 @@ pub(super) fn ask(connection: &mut Connection, sessions: &Sessions) -> Result<Op
         Err(error) => return Err(error),
     };
     let mut words = format!("the server says of {count} sessions that do not end: {stage}");
+    let blocking = blockers(connection, |id| open_books(sessions).has(id))?;
+    if !blocking.is_empty() {
+        words.push_str(&format!("; in their way: {}", blocking.join(", ")));
+    }
     if let Some(said) = &said {
         words.push_str(&format!("; its log says: {said}"));
     }

@@ -1,5 +1,7 @@
 //! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
 
+use std::collections::BTreeSet;
+
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
@@ -8,13 +10,15 @@ use super::ops::{self, MySession};
 use super::own::{Sessions, open_books};
 use super::wire::Connection;
 use super::{counters, explain, identity, layout, lock, sampler, seen, stuck};
+use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::BreakOff;
 use dyno_engine::seen::{Asked, Seen};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
     Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Onlooker, OpenOptions, Progress, Proof,
-    RowVersion, Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
+    RequiredKey, RowVersion, Sampler, ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target,
+    TargetError, Told, Value, WorkloadNeeds,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -23,7 +27,10 @@ const LOAD_PARALLEL_MAX: u32 = 64;
 /// One database on a MySQL or MariaDB server.
 #[derive(Debug)]
 pub(super) struct MyTarget {
+    /// The plan's URL, with what option files and the environment have added.
     url: TargetUrl,
+    /// Whether they have added anything.
+    is_filled_in: bool,
     config: ConnectConfig,
     /// The sessions' connections, and what they have done: for observer and sampler to tell them from others.
     sessions: Sessions,
@@ -33,7 +40,9 @@ impl MyTarget {
     /// The target at `url`.
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         let config = ConnectConfig::from_url(url, options)?;
-        Ok(Self { url: url.clone(), config, sessions: Sessions::default() })
+        let effective = config.effective_url(url);
+        let is_filled_in = effective != *url;
+        Ok(Self { url: effective, is_filled_in, config, sessions: Sessions::default() })
     }
 
     /// A connection for one question and its answer.
@@ -63,17 +72,22 @@ impl Target for MyTarget {
             server_drive: true,
             duplex: true,
             pipelines: false,
+            read_only_sessions: true,
             ephemeral: false,
             load_parallel_max: LOAD_PARALLEL_MAX,
         }
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
-        self.ask(identity::identify)
+        let mut identity = self.ask(identity::identify)?;
+        if self.is_filled_in {
+            identity.settings.insert(CONNECTED_TO.to_owned(), self.url());
+        }
+        Ok(identity)
     }
 
-    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
-        self.ask(|connection| identity::preflight(connection, &self.config, plan))
+    fn preflight(&self, plan: &Plan, needs: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError> {
+        self.ask(|connection| identity::preflight(connection, &self.config, plan, needs))
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
@@ -86,6 +100,10 @@ impl Target for MyTarget {
 
     fn instance(&self) -> Result<Option<Instance>, TargetError> {
         self.ask(identity::instance).map(Some)
+    }
+
+    fn statement_limit(&self) -> Result<Option<StatementLimit>, TargetError> {
+        self.ask(identity::statement_limit)
     }
 
     fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
@@ -119,7 +137,15 @@ impl Target for MyTarget {
     }
 
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::MyObserver::open(&self.config, spec, self.sessions.clone())?))
+        self.observer_of_names(spec, &BTreeSet::new())
+    }
+
+    fn observer_of_names(
+        &self,
+        spec: &DataSpec,
+        names: &BTreeSet<String>,
+    ) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::MyObserver::open(&self.config, spec, names, self.sessions.clone())?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
@@ -128,7 +154,8 @@ impl Target for MyTarget {
 
     fn onlooker(&self) -> Result<Onlooker, TargetError> {
         let none = DataSpec::none(Bytes(0));
-        let observer = counters::MyObserver::open(&self.config, &none, self.sessions.clone())?;
+        let observer =
+            counters::MyObserver::open(&self.config, &none, &BTreeSet::new(), self.sessions.clone())?;
         let sampler = sampler::MySampler::of_all(&self.config, self.sessions.clone());
         Ok(Onlooker { observer: Box::new(observer), sampler: sampler.map(|sampler| Box::new(sampler) as _) })
     }
@@ -137,6 +164,10 @@ impl Target for MyTarget {
 impl Dataset for MyTarget {
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
         self.ask(|connection| layout::chosen_block_size(wish, connection))
+    }
+
+    fn native_block_size(&self) -> Result<Bytes, TargetError> {
+        self.ask(layout::page_size).map(Bytes)
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -185,6 +216,10 @@ impl Dataset for MyTarget {
         layout::filler::WORDS
     }
 
+    fn required_key(&self) -> Result<Option<RequiredKey>, TargetError> {
+        self.ask(layout::required_key)
+    }
+
     fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
         layout::filler::open(&self.config)
     }
@@ -195,6 +230,7 @@ impl Dataset for MyTarget {
 
     fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
         let mut connection = Connection::open(&self.config, "dyno script")?;
+        layout::settle_script(&mut connection)?;
         for sql in statements {
             told(connection.simple(sql)?)?;
         }

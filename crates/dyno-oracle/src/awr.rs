@@ -9,6 +9,7 @@ use oracledb::ToDbValue;
 
 use super::connect::ConnectConfig;
 use super::connection::Connection;
+use super::counters::Surroundings;
 use super::sql;
 use dyno_engine::{OwnReport, Reporter, TargetError};
 
@@ -41,7 +42,8 @@ pub(super) fn open(config: &ConnectConfig, awr: Awr) -> Result<Option<Box<dyn Re
         return Err(refused(reason));
     }
     let first = snapshot(&connection, keeper).map_err(|error| refused(&error.message))?;
-    Ok(Some(Box::new(OraReporter { connection, keeper, first })))
+    let of_cluster = Surroundings::find(&connection, config)?.rac;
+    Ok(Some(Box::new(OraReporter { connection, keeper, first, of_cluster })))
 }
 
 /// Why AWR is not touched though the user asks for it.
@@ -80,6 +82,8 @@ struct OraReporter {
     connection: Connection,
     keeper: Keeper,
     first: i64,
+    /// Whether the run is on all instances of a cluster.
+    of_cluster: bool,
 }
 
 impl Reporter for OraReporter {
@@ -110,14 +114,20 @@ impl OraReporter {
         };
         let number = |index| place.first().and_then(|row| row.parse::<i64>(index)).unwrap_or(0);
         let (dbid, instance) = (number(0), number(1));
-        let binds: [(&str, &dyn ToDbValue); 4] = [
-            ("dbid", &dbid),
-            ("instance", &instance),
-            ("first_snapshot", &self.first),
-            ("last_snapshot", &last),
-        ];
-        let Some(lines) = self.connection.rows_if_allowed(&sql::AWR_REPORT.text(), &binds)? else {
-            return Ok(none("no report: this user may not read it"));
+        let mut binds: Vec<(&str, &dyn ToDbValue)> =
+            vec![("dbid", &dbid), ("first_snapshot", &self.first), ("last_snapshot", &last)];
+        let statement = if self.of_cluster {
+            sql::AWR_GLOBAL_REPORT
+        } else {
+            binds.push(("instance", &instance));
+            sql::AWR_REPORT
+        };
+        let lines = match self.connection.rows_or_refusal(&statement.text(), &binds)? {
+            Ok(lines) => lines,
+            Err(refusal) if refusal.is_missing_grant() => {
+                return Ok(none(&format!("no report: this user may not read it: {refusal}")));
+            }
+            Err(refusal) => return Ok(none(&format!("no report: {refusal}"))),
         };
         let lines: Vec<&str> = lines.iter().map(|row| row.get(0).unwrap_or_default()).collect();
         Ok(OwnReport { name, file_ending: "awr.html", text: lines.join("\n") })

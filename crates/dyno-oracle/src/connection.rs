@@ -11,6 +11,7 @@ use super::shelter::caught;
 use super::socket::{MARK_BYTES, find};
 use super::sql;
 use dyno_engine::net::Breaker;
+use dyno_engine::net::sockopt::Keepalive;
 pub(super) use dyno_engine::row::Row;
 use dyno_engine::{Refusal as _, TargetError};
 
@@ -31,7 +32,9 @@ pub(super) struct Connection {
 impl Connection {
     /// Opens one, seen in V$SESSION as module `dyno` with this action.
     pub(super) fn open(config: &ConnectConfig, action: &str) -> Result<Self, TargetError> {
-        Ok(Self { driver: Some(dial(config, action)?), spoilt: Cell::new(false) })
+        let connection = Self { driver: Some(dial(config, action)?), spoilt: Cell::new(false) };
+        connection.run(&sql::SESSION_FORMATS.text(), &[])?;
+        Ok(connection)
     }
 
     /// The same, and `breaker` can break off what it does.
@@ -51,6 +54,8 @@ impl Connection {
         limit(config.call_timeout)?;
         // Where the socket cannot be told, calls cannot be broken off; they end by themselves or by the URL's call-timeout.
         if let Some(socket) = socket {
+            // Without probes something on the way may end a connection that rests. One that takes none works on.
+            let _ = socket.keep_alive(Keepalive::FREQUENT);
             breaker.guard(&socket, breaks).map_err(|error| TargetError::unreachable(error.to_string()))?;
         }
         Ok(connection)
@@ -113,22 +118,62 @@ impl Connection {
         })
     }
 
-    /// The rows of a query, or `None` where the database refuses it: no such view, no right.
+    /// The rows of a query, or the refusal where the database refuses it: no right, no such view, or a view that lacks a column in
+    /// this version.
+    pub(super) fn rows_or_refusal(
+        &self,
+        sql: &str,
+        binds: &[Bind<'_>],
+    ) -> Result<Result<Vec<Row>, OraError>, TargetError> {
+        match self.rows(sql, binds) {
+            Ok(rows) => Ok(Ok(rows)),
+            Err(error) if is_lost(&error) => Err(error),
+            Err(error) => match OraError::of(&error).cloned() {
+                Some(refusal) => Ok(Err(refusal)),
+                None => Err(error),
+            },
+        }
+    }
+
+    /// The rows of a query, or `None` where the database refuses it.
     pub(super) fn rows_if_allowed(
         &self,
         sql: &str,
         binds: &[Bind<'_>],
     ) -> Result<Option<Vec<Row>>, TargetError> {
-        match self.rows(sql, binds) {
-            Ok(rows) => Ok(Some(rows)),
-            Err(error) if OraError::of(&error).is_some() && !is_lost(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(self.rows_or_refusal(sql, binds)?.ok())
     }
 
     /// Runs a statement or a block; how many rows it changed.
     pub(super) fn run(&self, sql: &str, binds: &[Bind<'_>]) -> Result<u64, TargetError> {
-        self.call(|driver| Ok(driver.execute_named(sql, binds)?.rows_affected()))
+        let (rows, warning) = self.call(|driver| {
+            let rows = driver.execute_named(sql, binds)?.rows_affected();
+            Ok((rows, driver.last_warning()?))
+        })?;
+        if warning.is_some()
+            && let Some(name) = created_name(sql)
+        {
+            return Err(self.compilation_errors(&name));
+        }
+        Ok(rows)
+    }
+
+    /// What the compiler says of the object `name`, which was created and cannot be used.
+    #[cold]
+    fn compilation_errors(&self, name: &str) -> TargetError {
+        let rows = self.rows_or_refusal(&sql::COMPILATION_ERRORS.text(), &[("name", &name)]);
+        let line = |row: &Row| {
+            let column = |index| row.get(index).unwrap_or("?").to_owned();
+            format!("line {}, column {}: {}", column(0), column(1), column(2).trim())
+        };
+        let lines = match rows {
+            Ok(Ok(rows)) => rows.iter().map(line).collect::<Vec<_>>().join("; "),
+            Ok(Err(refusal)) => refusal.to_string(),
+            Err(error) => error.message,
+        };
+        let lines = if lines.is_empty() { "USER_ERRORS has no row".to_owned() } else { lines };
+        TargetError::database(format!("{name} was created with compilation errors: {lines}"))
+            .hint("correct its text, and check that this user may use the objects in it")
     }
 
     /// Runs a block whose OUT bind `out` is a number, and returns that.
@@ -184,6 +229,23 @@ impl Drop for Connection {
 
 fn is_lost(error: &TargetError) -> bool {
     error.kind == dyno_engine::TargetErrorKind::Unreachable
+}
+
+/// The name that a CREATE statement gives, as the catalog has it; `None` of other statements.
+fn created_name(sql: &str) -> Option<String> {
+    let mut words = sql.split_whitespace();
+    if !words.next()?.eq_ignore_ascii_case("create") {
+        return None;
+    }
+    let kinds = ["procedure", "function", "package", "trigger", "view", "type", "body"];
+    let is_kind = |word: &str| kinds.iter().any(|kind| word.eq_ignore_ascii_case(kind));
+    let mut words = words.skip_while(|word| !is_kind(word)).skip_while(|word| is_kind(word));
+    let name = words.next()?.split('(').next()?;
+    let name = name.rsplit('.').next()?;
+    Some(match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
+        Some(quoted) => quoted.to_owned(),
+        None => name.to_uppercase(),
+    })
 }
 
 /// One row as text; NULL, which an empty text is too, is `None`.

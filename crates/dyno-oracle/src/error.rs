@@ -27,13 +27,41 @@ impl OraError {
     /// The database's error that the driver met, on one line.
     pub(super) fn met(error: &oracledb::Error) -> Option<Self> {
         match error.kind() {
-            ErrorKind::DbError(server) => Some(Self {
-                number: server.code(),
-                // The first line says what happened; what follows is a stack, and a link to help.
-                message: first_line(server.message()).to_owned(),
-            }),
+            ErrorKind::DbError(server) => Some(Self::of_text(server.code(), server.message())),
             _ => None,
         }
+    }
+}
+
+/// Numbers of errors that only say where another one happened: in recursive SQL, in a parallel server, in a PL/SQL call.
+const WRAPPERS: [usize; 3] = [604, 12_801, 6_512];
+
+impl OraError {
+    /// The error behind a text: the first one that is no wrapper, with the lines of the compiler that belong to it.
+    fn of_text(code: usize, text: &str) -> Self {
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let number_of = |line: &str| line.strip_prefix("ORA-")?.get(..5)?.parse::<usize>().ok();
+        let begins = |line: &&str| number_of(line).is_some_and(|number| !WRAPPERS.contains(&number));
+        let Some(begin) = lines.iter().position(begins) else {
+            return Self {
+                number: code,
+                message: lines.first().copied().unwrap_or("an error without words").to_owned(),
+            };
+        };
+        let number = number_of(lines[begin]).unwrap_or(code);
+        // What the compiler says follows; the next number begins a stack or another complaint.
+        let compiler = lines[begin + 1..]
+            .iter()
+            .take_while(|line| line.starts_with("PLS-") || line.starts_with("PL/SQL:"));
+        let message = std::iter::once(&lines[begin]).chain(compiler).copied().collect::<Vec<_>>().join(" ");
+        Self { number, message }
+    }
+
+    /// Whether the database says that this user lacks a right or sees no such object.
+    pub(super) fn is_missing_grant(&self) -> bool {
+        matches!(self.number, 942 | 1_031 | 1_720)
+            || (self.number == 6_550
+                && ["PLS-00201", "PLS-00904"].iter().any(|code| self.message.contains(code)))
     }
 }
 
@@ -42,8 +70,10 @@ impl Refusal for OraError {
 
     fn kind(&self) -> TargetErrorKind {
         match self.number {
-            // No right: on an object, a command, a tablespace, to log in, in PL/SQL (a name that must be declared).
-            1031 | 1045 | 1950 | 990 | 6550 => TargetErrorKind::Privilege,
+            // In PL/SQL: a name that must be declared, or an object that may not be used. Other errors of its compiler are no rights.
+            6_550 if self.is_missing_grant() => TargetErrorKind::Privilege,
+            // No right: on an object, a command, a tablespace, to log in.
+            1031 | 1045 | 1950 | 990 => TargetErrorKind::Privilege,
             // Wrong name or password, none, locked, expired, too many failures.
             1005 | 1017 | 28_000 | 28_001 | 28_007 | 28_008 | 28_009 => TargetErrorKind::Denied,
             // Starting, shutting down, not open, restricted, too many sessions or processes, too many of this user.
@@ -114,11 +144,6 @@ fn is_lost(number: usize) -> bool {
             | 24_343
             | 25_401..=25_409 | 45_903
     )
-}
-
-/// The first line of a text that says anything.
-fn first_line(text: &str) -> &str {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("an error without words")
 }
 
 /// The driver's words, which hold those of their cause, on one line.
@@ -207,8 +232,50 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_is_what_is_said() {
-        assert_eq!(first_line("\nORA-06550: line 1\nPLS-00201: x\n"), "ORA-06550: line 1");
-        assert_eq!(first_line(""), "an error without words");
+    fn the_innermost_error_is_what_is_said() {
+        for (code, text, number, message) in [
+            (
+                6_550,
+                "ORA-06550: line 2, column 15:\nPLS-00201: identifier 'SYS.DBMS_LOCK' must be declared\nORA-06550: line 2, \
+                 column 3:\nPL/SQL: Statement ignored\n",
+                6_550,
+                "ORA-06550: line 2, column 15: PLS-00201: identifier 'SYS.DBMS_LOCK' must be declared",
+            ),
+            (
+                604,
+                "ORA-00604: error occurred at recursive SQL level 1\nORA-01653: unable to extend table D.T by 8\nORA-06512: at line 4",
+                1_653,
+                "ORA-01653: unable to extend table D.T by 8",
+            ),
+            (
+                12_801,
+                "ORA-12801: error signaled in parallel query server P001\nORA-30036: unable to extend segment by 8",
+                30_036,
+                "ORA-30036: unable to extend segment by 8",
+            ),
+            (
+                942,
+                "ORA-00942: table or view does not exist\n",
+                942,
+                "ORA-00942: table or view does not exist",
+            ),
+            (
+                604,
+                "ORA-00604: error occurred at recursive SQL level 1",
+                604,
+                "ORA-00604: error occurred at recursive SQL level 1",
+            ),
+            (7, "", 7, "an error without words"),
+        ] {
+            assert_eq!(OraError::of_text(code, text), OraError { number, message: message.to_owned() });
+        }
+    }
+
+    #[test]
+    fn only_missing_names_and_rights_are_privileges() {
+        let compiled =
+            |line: &str| OraError::of_text(6_550, &format!("ORA-06550: line 1, column 7:\n{line}\n"));
+        assert_eq!(compiled("PLS-00201: identifier 'X' must be declared").kind(), TargetErrorKind::Privilege);
+        assert_eq!(compiled("PLS-00103: Encountered the symbol \"END\"").kind(), TargetErrorKind::Database);
     }
 }

@@ -26,18 +26,22 @@ macro_rules! statements {
 }
 
 statements! {
+    AWR_GLOBAL_REPORT = "awr_global_report";
     AWR_PACK = "awr_pack";
     AWR_REPORT = "awr_report";
     AWR_SNAPSHOT = "awr_snapshot";
     AWR_WHERE = "awr_where";
+    BUFFER_CACHE = "buffer_cache";
     CLEAR_TABLES = "clear_tables";
     COMMENT = "comment";
+    COMPILATION_ERRORS = "compilation_errors";
     COUNT_FEW = "count_few";
     COUNT_SECONDARY = "count_secondary";
     COUNTERS_EVENTS = "counters_events";
     COUNTERS_FILES = "counters_files";
     COUNTERS_HISTOGRAM = "counters_histogram";
     COUNTERS_OSSTAT = "counters_osstat";
+    COUNTERS_OBSERVER = "counters_observer";
     COUNTERS_OTHERS = "counters_others";
     COUNTERS_SHAPE = "counters_shape";
     COUNTERS_SYSSTAT = "counters_sysstat";
@@ -84,6 +88,7 @@ statements! {
     OWN_ROWS = "own_rows";
     PDB_MODE = "pdb_mode";
     PRIVILEGES = "privileges";
+    PROFILE_LIMITS = "profile_limits";
     QUOTA = "quota";
     READ_CHUNKS = "read_chunks";
     READ_META = "read_meta";
@@ -98,6 +103,7 @@ statements! {
     SEEN = "seen";
     SELECT = "select";
     SESSION_COUNTS = "session_counts";
+    SESSION_FORMATS = "session_formats";
     SESSION_NOWAIT = "session_nowait";
     SESSION_WAIT = "session_wait";
     SESSIONS_PER_USER = "sessions_per_user";
@@ -120,6 +126,7 @@ statements! {
     STATSPACK_THERE = "statspack_there";
     SWEEP_UP = "sweep_up";
     TABLES_THERE = "tables_there";
+    TABLE_SIZES = "table_sizes";
     TABLESPACE = "tablespace";
     UPDATE = "update";
     UPDATE_PLSQL = "update_plsql";

@@ -7,14 +7,15 @@ use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::ops::{self, OraSession};
 use super::{awr, counters, identity, layout, lock, sampler, seen, shelter, sql};
+use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::BreakOff;
 use dyno_engine::seen::{Asked, Seen};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
     Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Onlooker, OpenOptions, Progress, Proof,
-    Reporter, RowVersion, Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told,
-    Value, explain,
+    Reporter, RowVersion, Sampler, ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target,
+    TargetError, Told, Value, WorkloadNeeds, explain,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -23,14 +24,19 @@ const LOAD_PARALLEL_MAX: u32 = 64;
 /// One user's schema in an Oracle database.
 #[derive(Debug)]
 pub(super) struct OraTarget {
+    /// The plan's URL, with the database that the environment names.
     url: TargetUrl,
+    /// Whether the environment names it.
+    is_filled_in: bool,
     config: ConnectConfig,
 }
 
 impl OraTarget {
     /// The target at `url`.
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
-        Ok(Self { url: url.clone(), config: ConnectConfig::from_url(url, options)? })
+        let config = ConnectConfig::from_url(url, options)?;
+        let effective = ConnectConfig::effective_url(url)?;
+        Ok(Self { is_filled_in: effective != *url, url: effective, config })
     }
 
     /// A connection for one question and its answer.
@@ -56,17 +62,26 @@ impl Target for OraTarget {
             server_drive: true,
             duplex: false,
             pipelines: false,
+            read_only_sessions: false,
             ephemeral: false,
             load_parallel_max: LOAD_PARALLEL_MAX,
         }
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
-        self.ask(|connection| identity::identify(connection, &self.config))
+        let mut identity = self.ask(|connection| identity::identify(connection, &self.config))?;
+        if self.is_filled_in {
+            identity.settings.insert(CONNECTED_TO.to_owned(), self.url());
+        }
+        Ok(identity)
     }
 
-    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
-        self.ask(|connection| identity::preflight(connection, &self.config, plan))
+    fn preflight(&self, plan: &Plan, needs: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError> {
+        self.ask(|connection| identity::preflight(connection, &self.config, plan, needs))
+    }
+
+    fn statement_limit(&self) -> Result<Option<StatementLimit>, TargetError> {
+        self.ask(identity::statement_limit)
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
@@ -131,6 +146,11 @@ impl Dataset for OraTarget {
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
         let tablespace = self.ask(|connection| layout::tablespace(connection, &self.config))?;
         layout::chosen_block_size(wish, &tablespace)
+    }
+
+    fn native_block_size(&self) -> Result<Bytes, TargetError> {
+        let tablespace = self.ask(|connection| layout::tablespace(connection, &self.config))?;
+        Ok(Bytes(tablespace.block_size))
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {

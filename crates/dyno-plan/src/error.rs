@@ -71,7 +71,8 @@ impl fmt::Display for PlanError {
         let (key, value) = (self.key.as_deref(), self.value.as_deref());
         match &self.origin {
             Origin::File { name, line, column } => {
-                write!(f, "{}", shown(name))?;
+                // All of it, however long: editors open what stands here.
+                write!(f, "{}", crate::terminal::spelled(name, usize::MAX))?;
                 for number in [line, column].into_iter().flatten() {
                     write!(f, ":{number}")?;
                 }

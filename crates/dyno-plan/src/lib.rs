@@ -37,10 +37,10 @@ pub use mix::mix;
 pub use phases::{Curve, Phase, Stage};
 pub use plan::{
     Arrivals, Awr, Axis, Commit, Connect, Data, Drive, Holding, Hooks, Keys, Length, OWN_MIX, Observe,
-    ObservedHost, Order, OwnRate, PLAN_VERSION, Placement, Plan, Protocol, Redo, Run, SessionCount, Side,
-    Sweep, Target, Until, Workload,
+    ObservedHost, OnLost, Order, OwnRate, PLAN_VERSION, Placement, Plan, Protocol, Redo, Run, SessionCount,
+    Side, Sweep, Target, Until, Workload,
 };
-pub use read::{PlanFile, PlanSource, check_options, is_of_method, read, usual};
+pub use read::{PlanFile, PlanSource, check_options, is_of_method, keys_set_by, read, usual};
 pub use ready::{READY, Ready};
 pub use template::template;
 pub use units::{Blocks, Bytes, Rate, Size, Span};

@@ -161,6 +161,20 @@ pub struct Run {
     /// Whether this host's page cache is dropped before the sessions connect.
     #[serde(default, skip_serializing_if = "is_default")]
     pub drop_page_cache: bool,
+    /// What a run does when its sessions lose the database.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_lost: OnLost,
+}
+
+/// What a run does when its sessions lose the database.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnLost {
+    /// Sessions try to connect again for 30 s. The run fails when the database's counters cannot be read.
+    #[default]
+    Fail,
+    /// Sessions and observers try to connect again until the run ends, and the outage is measured.
+    Reconnect,
 }
 
 /// Whether Dyno's threads are kept beside the server's processes, where both run on one machine. That changes the platform:
@@ -273,6 +287,7 @@ words! {
     ObservedHost { Auto = "auto", Driver = "driver" }
     Awr { Off = "off", Statspack = "statspack", Awr = "awr" }
     Placement { Auto = "auto", None = "none" }
+    OnLost { Fail = "fail", Reconnect = "reconnect" }
 }
 
 /// Whether a plan need not say it.

@@ -44,8 +44,9 @@ gives it:
 
 1. `target.password_env`: the environment variable of this name;
 2. `target.password_file`: the first line of this file;
-3. PostgreSQL's own places: the environment variable `PGPASSWORD`, then the file that the URL's `passfile` or
-   `PGPASSFILE` names, or `~/.pgpass`; MySQL's: `MYSQL_PWD`, then `~/.my.cnf`; Oracle has none;
+3. PostgreSQL's own places: the service (`service` of the URL or `PGSERVICE`), the environment variable `PGPASSWORD`,
+   then the file that `passfile` or `PGPASSFILE` names, or `~/.pgpass`; MySQL's: option files such as `~/.my.cnf`, then
+   `MYSQL_PWD`; Oracle has none;
 4. the prompt, if Dyno runs in a terminal and the server asks for a password.
 
 ## How values are written

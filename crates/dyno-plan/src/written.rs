@@ -3,10 +3,10 @@
 //! Works on the text, for a plan that is read and written again would lose the comments that `init` is for. What it makes is
 //! read as a plan before it is given away, so a text that it does not understand is an error and never a wrong plan.
 
-use crate::error::PlanErrors;
+use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 use crate::keys::{self, EITHERS, Key};
-use crate::plan::{Axis, Plan};
-use crate::read::{PlanFile, PlanSource, read};
+use crate::plan::Plan;
+use crate::read::{PlanFile, PlanSource, axis_name, read};
 
 /// `text`, a plan file called `name`, with what `options` say; its own file is not looked at.
 ///
@@ -21,16 +21,32 @@ pub fn with_options(name: &str, text: &str, options: &PlanSource) -> Result<Stri
     }
     for set in &options.sets {
         let path = set.split_once('=').map_or("", |(path, _)| path.trim());
-        match keys::find(path) {
-            Some(_) => out.put_key(&wanted, path),
-            None => out.put_axis(&wanted, path),
+        match axis_name(path) {
+            None => out.put_key(&wanted, path),
+            Some(axis) => out.put_axis(&wanted, axis),
         }
     }
     let written = out.0.join("\n") + "\n";
     let file = PlanFile { name: name.to_owned(), text: written.clone() };
     let again = read(&PlanSource { file: Some(file), ..PlanSource::of(options.engines) })?;
-    debug_assert_eq!(again, wanted, "{written}");
+    if again != wanted {
+        return Err(not_written(name));
+    }
     Ok(written)
+}
+
+/// The file that was written says something else than file and options together did.
+fn not_written(name: &str) -> PlanErrors {
+    let mut errors = PlanErrors::default();
+    errors.push(PlanError {
+        kind: PlanErrorKind::File,
+        origin: Origin::File { name: name.to_owned(), line: None, column: None },
+        key: None,
+        value: None,
+        problem: "the options cannot be written into this plan".into(),
+        hint: "write the keys into the plan file, and leave the options out".into(),
+    });
+    errors
 }
 
 /// The lines of a plan file.
@@ -55,12 +71,14 @@ impl Text {
         self.put(key.section(), key.name(), &key.kind.toml(&value));
     }
 
-    /// Writes the axis of a sweep that `path` names.
-    fn put_axis(&mut self, plan: &Plan, path: &str) {
-        let name = path.strip_prefix("sweep.").unwrap_or(path);
+    /// Writes the axis of a sweep that is called `name`.
+    fn put_axis(&mut self, plan: &Plan, name: &str) {
         let bare = |text: &str| text.rsplit('.').next().unwrap_or_default().to_owned();
-        let is_it = |axis: &&Axis| axis.key == name || bare(&axis.key) == bare(name);
-        let Some(axis) = plan.sweep.axes.iter().find(is_it) else { return };
+        let axes = &plan.sweep.axes;
+        let exact = axes.iter().find(|axis| axis.key == name);
+        let Some(axis) = exact.or_else(|| axes.iter().find(|axis| bare(&axis.key) == bare(name))) else {
+            return;
+        };
         let values = keys::find(&axis.key).map_or_else(
             || axis.values.join(", "),
             |key| axis.values.iter().map(|value| key.kind.toml(value)).collect::<Vec<_>>().join(", "),
@@ -188,6 +206,14 @@ mod tests {
             check(&ready.for_engine(&ENGINES.0[2]), &source(&["sweep.work_unit=16,32"], &[]));
         }
         check(&template(&ENGINES.0[0]), &source(&["sweep.sessions=1,2,4"], &[]));
+    }
+
+    #[test]
+    fn axis_in_any_quotes_is_written_into_the_plan() {
+        for name in ["update_pct", "'update_pct'", "\"update_pct\"", "'workload.update_pct'"] {
+            let written = check(&template(&ENGINES.0[0]), &source(&[&format!("sweep.{name}=0,20")], &[]));
+            assert!(written.contains("= [0, 20]"), "{name}: {written}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use dyno_record::Identity;
 
 use super::connect::ConnectConfig;
 use super::counters::{FLUSH, OBSERVER_SETTINGS, SHARED_STATISTICS};
-use super::identity::through_pooler;
+use super::identity::counting::through_pooler;
 use super::wire::{Connection, message};
 use dyno_engine::TargetError;
 
@@ -98,6 +98,14 @@ impl Pool {
         let way = self.look()?;
         *known = Some(way);
         Ok(way)
+    }
+
+    /// Whether a pooler is in between that carries prepared statements.
+    ///
+    /// # Errors
+    /// As [`Pool::way`].
+    pub(super) fn carries_statements(&self) -> Result<bool, TargetError> {
+        Ok(self.way()? == Way::Pooled(Statements::Prepared))
     }
 
     fn look(&self) -> Result<Way, TargetError> {

@@ -11,6 +11,10 @@ pub const SPEC: EngineSpec = EngineSpec {
     words: &[
         Words::exact("sslmode", &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]),
         Words::exact("channel_binding", &["disable", "prefer", "require"]),
+        Words::exact(
+            "target_session_attrs",
+            &["any", "read-write", "read-only", "primary", "standby", "prefer-standby"],
+        ),
         Words::any_case("gssencmode", &["disable", "prefer"]),
         Words::any_case("client_encoding", &["UTF8", "UTF-8", "auto"]),
     ],

@@ -2,20 +2,26 @@
 
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::connect::ConnectConfig;
-use super::ops::{self, PgSession};
+use super::identity::block::{block_size, chosen_block_size};
+use super::limits::open_unlimited;
+use super::ops::{self, InferredTypes, PgSession};
 use super::pool::Pool;
+use super::pool_config::PoolConfig;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler, seen};
+use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::BreakOff;
 use dyno_engine::seen::{Asked, ParameterTypes, Seen};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
     Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Onlooker, OpenOptions, Progress, Proof,
-    RowVersion, Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
+    RowVersion, Sampler, ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target, TargetError,
+    Told, Value, WorkloadNeeds,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -24,17 +30,30 @@ const LOAD_PARALLEL_MAX: u32 = 64;
 /// One PostgreSQL database.
 #[derive(Debug)]
 pub(super) struct PgTarget {
+    /// The plan's URL, with what the service and the environment have added.
     url: TargetUrl,
+    /// Whether they have added anything.
+    is_filled_in: bool,
     /// The way to the server.
     config: ConnectConfig,
     /// What sessions go through, if not straight to the server.
     pool: Option<Arc<Pool>>,
+    /// Types of parameters that the server infers.
+    inferred: InferredTypes,
 }
 
 impl PgTarget {
     /// The target at `url`.
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
-        Ok(Self { url: url.clone(), config: ConnectConfig::from_url(url, options)?, pool: None })
+        let config = ConnectConfig::from_url(url, options)?;
+        let effective = config.effective_url(url);
+        Ok(Self {
+            is_filled_in: effective != *url,
+            url: effective,
+            config,
+            pool: None,
+            inferred: InferredTypes::default(),
+        })
     }
 
     /// The target at `url`, which is a pooler's in front of the server at `observe`.
@@ -44,8 +63,16 @@ impl PgTarget {
         options: &OpenOptions,
     ) -> Result<Self, TargetError> {
         let config = ConnectConfig::from_url(observe, options)?;
-        let pool = Pool::new(ConnectConfig::from_url(url, options)?, config.clone());
-        Ok(Self { url: url.clone(), config, pool: Some(Arc::new(pool)) })
+        let sessions = ConnectConfig::from_url(url, options)?;
+        let effective = sessions.effective_url(url);
+        let pool = Pool::new(sessions, config.clone());
+        Ok(Self {
+            is_filled_in: effective != *url,
+            url: effective,
+            config,
+            pool: Some(Arc::new(pool)),
+            inferred: InferredTypes::default(),
+        })
     }
 
     /// A connection for one question and its answer.
@@ -53,8 +80,7 @@ impl PgTarget {
         &self,
         question: impl FnOnce(&mut Connection) -> Result<T, TargetError>,
     ) -> Result<T, TargetError> {
-        let mut connection = Connection::open(&self.config, "dyno check")?;
-        connection.simple("SET search_path = pg_catalog")?;
+        let mut connection = open_unlimited(&self.config, "dyno check", "SET search_path = pg_catalog")?;
         let answer = question(&mut connection)?;
         connection.close();
         Ok(answer)
@@ -76,6 +102,7 @@ impl Target for PgTarget {
             duplex: true,
             // What comes through a pooler makes its settings in front of each request.
             pipelines: self.pool.is_none(),
+            read_only_sessions: true,
             ephemeral: false,
             load_parallel_max: LOAD_PARALLEL_MAX,
         }
@@ -83,14 +110,28 @@ impl Target for PgTarget {
 
     fn identify(&self) -> Result<Identity, TargetError> {
         let mut identity = self.ask(identity::identify)?;
+        if self.is_filled_in {
+            identity.settings.insert(CONNECTED_TO.to_owned(), self.url());
+        }
         if let Some(pool) = &self.pool {
             pool.describe(&mut identity)?;
         }
         Ok(identity)
     }
 
-    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
-        self.ask(|connection| identity::preflight(connection, &self.config, self.pool.as_deref(), plan))
+    fn preflight(&self, plan: &Plan, needs: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError> {
+        self.ask(|connection| {
+            identity::preflight(connection, &self.config, self.pool.as_deref(), plan, needs)
+        })
+    }
+
+    fn statement_limit(&self) -> Result<Option<StatementLimit>, TargetError> {
+        match &self.pool {
+            Some(pool) if pool.carries_statements()? => {
+                Ok(PoolConfig::read(pool.sessions()).and_then(|config| config.statement_limit()))
+            }
+            _ => Ok(None),
+        }
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
@@ -115,7 +156,7 @@ impl Target for PgTarget {
 
     fn parameter_types(&self, statements: &[&str]) -> Result<Vec<ParameterTypes>, TargetError> {
         // Names mean what they mean to sessions.
-        let mut connection = Connection::open(&self.config, "dyno check")?;
+        let mut connection = open_unlimited(&self.config, "dyno check", "")?;
         let types = seen::parameter_types(&mut connection, statements)?;
         connection.close();
         Ok(types)
@@ -134,13 +175,21 @@ impl Target for PgTarget {
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
         Ok(Box::new(match &self.pool {
-            Some(pool) => PgSession::open_through(pool, setup)?,
-            None => PgSession::open(&self.config, setup)?,
+            Some(pool) => PgSession::open_through(pool, setup, &self.inferred)?,
+            None => PgSession::open(&self.config, setup, &self.inferred)?,
         }))
     }
 
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::PgObserver::open(&self.config, self.pool.clone(), spec)?))
+        self.observer_of_names(spec, &BTreeSet::new())
+    }
+
+    fn observer_of_names(
+        &self,
+        spec: &DataSpec,
+        names: &BTreeSet<String>,
+    ) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::PgObserver::open(&self.config, self.pool.clone(), spec, names)?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
@@ -148,7 +197,8 @@ impl Target for PgTarget {
     }
 
     fn onlooker(&self) -> Result<Onlooker, TargetError> {
-        let observer = counters::PgObserver::open(&self.config, None, &DataSpec::none(Bytes(0)))?;
+        let observer =
+            counters::PgObserver::open(&self.config, None, &DataSpec::none(Bytes(0)), &BTreeSet::new())?;
         let sampler = sampler::PgSampler::of_all(&self.config);
         Ok(Onlooker { observer: Box::new(observer), sampler: sampler.map(|sampler| Box::new(sampler) as _) })
     }
@@ -156,7 +206,11 @@ impl Target for PgTarget {
 
 impl Dataset for PgTarget {
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        identity::chosen_block_size(wish, self.ask(identity::block_size)?)
+        chosen_block_size(wish, self.ask(block_size)?)
+    }
+
+    fn native_block_size(&self) -> Result<Bytes, TargetError> {
+        self.ask(block_size)
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -202,7 +256,7 @@ impl Dataset for PgTarget {
     }
 
     fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
-        let mut connection = Connection::open(&self.config, "dyno script")?;
+        let mut connection = open_unlimited(&self.config, "dyno script", "")?;
         for sql in statements {
             told(connection.simple(sql)?)?;
         }
@@ -223,7 +277,7 @@ impl Dataset for PgTarget {
     }
 
     fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
-        let mut connection = Connection::open(&self.config, "dyno script")?;
+        let mut connection = open_unlimited(&self.config, "dyno script", "")?;
         let found = layout::filler::find(&mut connection, kind, names)?;
         connection.close();
         Ok(found)

@@ -128,6 +128,9 @@ pub struct Snapshot {
     /// nowhere. It tells the audit who else was there, and how the server-wide figures (redo, writes, CPU) are shared:
     /// rows written elsewhere against the run's own are the measure for redo where nothing better is known.
     pub elsewhere: BTreeMap<Counter, u64>,
+    /// As much of the portable counter of the same name as Dyno's own observer and sampler caused: cumulative, in the same
+    /// unit. A counter is absent where the server does not tell their part.
+    pub observer: BTreeMap<Counter, u64>,
     /// The native counters that a portable one is made of. They only grow, so one that fell was reset; other native figures may be gauges.
     pub made_of: BTreeMap<Counter, BTreeSet<String>>,
     /// What could not be read this time, with the reason: the part of a mark's name before its first point, or [`SETTINGS`] or
@@ -139,6 +142,16 @@ pub struct Snapshot {
 pub const SETTINGS: &str = "settings";
 /// The name under which [`Snapshot::unread`] says why the tables' shape could not be read.
 pub const SHAPE: &str = "shape";
+
+/// Why shapes could not be compared where neither snapshot has one.
+/// The name among the settings of when the server last took over settings, whatever they were: a file that was read again, or a
+/// variable that was set.
+pub const RELOADED: &str = "last change of settings";
+
+const NO_SHAPE: &str = "no table or index was watched";
+
+/// Why settings could not be compared where neither snapshot has one.
+const NO_SETTINGS: &str = "no setting was watched";
 
 impl Snapshot {
     /// Notes a portable counter's value.
@@ -257,6 +270,10 @@ pub struct Counters {
     /// What the server counted beside the portable counter of the same name: in other databases, and of rows in other tables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub elsewhere: BTreeMap<Counter, i64>,
+    /// As much of a portable counter as Dyno's own observer and sampler caused, in the counter's unit. Absent where the server
+    /// does not tell their part.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub observer: BTreeMap<Counter, i64>,
     /// Marks that could not be compared, with the reason: `settings`, `shape`, or a source of counters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unread: BTreeMap<String, String>,
@@ -270,6 +287,17 @@ impl Counters {
             Some(CounterDelta::Absent { absent }) => Err(absent),
             None => Err("the engine does not report it"),
         }
+    }
+
+    /// The delta of `counter` without the part of Dyno's own observer, where the server tells that; never below 0 because of it.
+    ///
+    /// # Errors
+    /// The reason why the counter has no delta.
+    pub fn without_observer(&self, counter: Counter) -> Result<i64, &str> {
+        let delta = self.get(counter)?;
+        let observer = self.observer.get(&counter).copied().unwrap_or(0).max(0);
+        // A counter that went backwards shows as it is.
+        Ok(if delta < 0 { delta } else { delta.saturating_sub(observer).max(0) })
     }
 
     /// The difference between two snapshots of the same target.
@@ -305,14 +333,29 @@ impl Counters {
         counters.changes = end.changes_since(begin);
         counters.falls = end.falls_since(begin);
         counters.unread = begin.unread.clone().into_iter().chain(end.unread.clone()).collect();
+        if begin.shape.is_empty() && end.shape.is_empty() {
+            // Without marks there are no changes, so their absence proves nothing.
+            counters.unread.entry(SHAPE.to_owned()).or_insert_with(|| NO_SHAPE.to_owned());
+        }
+        if begin.settings.is_empty() && end.settings.is_empty() {
+            counters.unread.entry(SETTINGS.to_owned()).or_insert_with(|| NO_SETTINGS.to_owned());
+        }
         counters.own = moved(&begin.own, &end.own);
         counters.elsewhere = moved(&begin.elsewhere, &end.elsewhere);
+        counters.observer = moved(&begin.observer, &end.observer);
         counters
     }
 
     /// Marks of one kind that changed.
     pub fn changed(&self, kind: MarkKind) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(move |change| change.kind == kind)
+    }
+
+    /// The change that shows a restart of the server, or another server in its place; a reset of statistics alone is none.
+    pub fn restart(&self) -> Option<&Change> {
+        let of_server =
+            |change: &&Change| ["server.", "instance."].iter().any(|start| change.name.starts_with(start));
+        self.changed(MarkKind::Epoch).find(of_server)
     }
 }
 

@@ -45,6 +45,18 @@ pub struct FleetHost {
     pub client_cpus: Option<f64>,
     /// The most bytes that waited in the send queues of its connections at a moment of the window.
     pub send_queue_bytes_max: Option<u64>,
+    /// Share of the periods of its CPU quota in which that held its agent back, %; absent where no quota limits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_pct: Option<f64>,
+    /// Longest interval of the window in which its agent did not notice time pass, µs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall_us_max: Option<f64>,
+    /// Sum of the intervals of the window in which nothing of its agent ran, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall_s: Option<f64>,
+    /// As much of that as it was suspended, and did not wait for a processor, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_s: Option<f64>,
     /// What of its own held it back, in words; absent where nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_bound: Option<String>,

@@ -13,6 +13,23 @@ pub fn new_run_id(now: Timestamp, random: u16) -> RunId {
     format!("{}-{random:04x}", now.strftime("%Y%m%d-%H%M%S"))
 }
 
+/// Characters of a name at most.
+pub const NAME_CHARS_MAX: usize = 200;
+
+/// Whether `name` can name a run or a campaign: one that commands could take for a selector (`last`, `tag:x`, `last~2`, a list),
+/// that terminals could take for an order, or that is too long to read is refused wherever a record comes in.
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| {
+        c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '#' | '$' | '@' | '/' | ' ' | '(' | ')')
+    };
+    let edge = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | '_'));
+    name != "last"
+        && name.chars().count() <= NAME_CHARS_MAX
+        && name.chars().all(plain)
+        && edge(name.chars().next())
+        && edge(name.chars().next_back())
+}
+
 /// A moment as records spell it: RFC 3339 in UTC, always six decimals, so that the text sorts by time.
 pub fn rfc3339(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
@@ -35,6 +52,30 @@ mod tests {
         assert_eq!(new_run_id(at, 0x7f3a), "20260321-142501-7f3a");
         assert_eq!(new_run_id(at, 5), "20260321-142501-0005");
         assert_eq!(rfc3339(at), "2026-03-21T14:25:01.999999Z");
+    }
+
+    #[test]
+    fn name_that_is_a_selector_or_not_plain_text_is_refused() {
+        for name in ["20260321-142501-7f3a", "sweep-20260321-142501-7f3a", "awr-DB1-1-100-101", "a"] {
+            assert!(is_name(name), "{name}");
+        }
+        let long = "x".repeat(NAME_CHARS_MAX + 1);
+        for name in [
+            "",
+            "last",
+            "last~1",
+            "tag:x",
+            "variant:x",
+            "a,b",
+            "-a",
+            "a ",
+            "a\u{1b}[31m",
+            "a\nb",
+            "../x",
+            &long,
+        ] {
+            assert!(!is_name(name), "{name:?}");
+        }
     }
 
     proptest! {

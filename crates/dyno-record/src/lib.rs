@@ -9,6 +9,7 @@ pub mod change;
 pub mod class;
 pub mod counter;
 pub mod counting;
+pub mod event_file;
 mod finite;
 mod fleet;
 pub mod host;
@@ -22,9 +23,11 @@ mod loaded;
 mod membership;
 pub mod metric;
 pub mod ops;
+pub mod outage;
 mod own;
 pub mod phase;
 pub mod platform;
+pub mod private_file;
 pub mod profile;
 pub mod record;
 pub mod reported;
@@ -45,7 +48,7 @@ pub use audit::{AuditCheck, CheckStatus};
 pub use calibration::{Calibration, RawFigure, RawTest};
 pub use change::{Change, Fall, MarkKind};
 pub use class::{ALL, COMMIT, CONNECT, Class, SLICE, Share, Touch, is_operation};
-pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Snapshot};
+pub use counter::{Counter, CounterDelta, Counters, RELOADED, Reading, SETTINGS, SHAPE, Snapshot};
 pub use counting::{
     CountingRules, Requests, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
 };
@@ -61,12 +64,13 @@ pub use loaded::Loaded;
 pub use membership::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
 pub use metric::{Metric, Unit};
 pub use ops::{ErrorTally, OpStats};
+pub use outage::{Outage, Silence, Throughput};
 pub use own::OwnPart;
 pub use phase::PhaseStats;
 pub use platform::{Advice, Identity, OwnCalibration, ServerProcesses, Severity, TargetFacts};
 pub use profile::{CpuKind, CpuProfile, DatabaseIn, Frame, ProcessShare, Profile, StackNode, SymbolShare};
 pub use record::{RunRecord, SCHEMA_VERSION, Status};
-pub use reported::{Reported, ReportedEvent, ReportedLoad};
+pub use reported::{Reported, ReportedEvent, ReportedLoad, ReportedSection};
 pub use repository::{
     Batch, COMPONENT, Chunks, Filter, Mark, PackedRecord, Packer, Repository, RepositoryError, RunState,
     RunSummary, SeriesWriter, StartedRun, StartedSweep, SweepState, SweepSummary,
@@ -80,7 +84,7 @@ pub use target_records::place_of_target;
 pub use waits::{Company, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits};
 pub use watched::{Gap, Spread, Watched};
 pub use whose::{Scope, Whose};
-pub use window::{Gate, Placed, Window};
+pub use window::{Gate, Placed, UnreadIntervals, Window};
 pub use workload::{
     Expected, Invariant, Learned, Mean, OwnShare, OwnWorkload, Pipelined, TransactionFacts, Yardstick,
 };

@@ -20,6 +20,9 @@ pub struct Identity {
     /// Bytes that its own cache of blocks holds at most; absent where it does not say, or each session has one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_bytes: Option<u64>,
+    /// Whether it reads data files past the operating system's page cache; absent where unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direct_io: Option<bool>,
     /// What it has measured of its own storage, where it does that and somebody asked it to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated: Option<OwnCalibration>,
@@ -27,6 +30,9 @@ pub struct Identity {
     pub settings: BTreeMap<String, String>,
     /// Names of settings that differ from the product's defaults.
     pub non_default: Vec<String>,
+    /// Settings with which a commit, or the data, does not survive a crash, each with what it means: `fsync = off: …`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_durable: Vec<String>,
     /// Where the data lives on the database's own host, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_path: Option<String>,

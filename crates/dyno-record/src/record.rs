@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_plan::Plan;
+use dyno_plan::{Commit, Plan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,7 @@ use crate::kind::Kind;
 use crate::membership::PartOf;
 use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
+use crate::outage::Outage;
 use crate::phase::PhaseStats;
 use crate::platform::TargetFacts;
 use crate::profile::Profile;
@@ -47,6 +48,9 @@ pub enum Status {
     /// The target or the host failed; what was measured is kept.
     Failed,
 }
+
+/// Outages that are named where a run is shown in short.
+const OUTAGES_NAMED: usize = 4;
 
 impl RunRecord {
     /// Whether the plan's key `path` is a fact of this run; in an imported record most are not, where sessions ran
@@ -88,10 +92,55 @@ impl RunRecord {
         self.workload.iter().chain(&self.beside)
     }
 
+    /// Whether its sessions could change rows: as the plan of the block workload says, or as its custom workloads do.
+    pub fn may_write(&self) -> bool {
+        match &self.workload {
+            None => self.plan.workload.writes(),
+            Some(_) => self.workloads().any(|own| own.writes),
+        }
+    }
+
     /// What its workloads want to have said wherever its figures are shown: `orders: derived from …`.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let own = self.workloads().filter(|own| !own.note.is_empty());
-        own.map(|own| format!("{}: {}", own.name, own.note))
+        own.map(|own| format!("{}: {}", own.name, own.note)).chain(self.outage_sentences())
+    }
+
+    /// Its outages, each in a sentence: of many the longest.
+    pub fn outage_sentences(&self) -> Vec<String> {
+        let length_s = |outage: &Outage| outage.longest().map_or(0.0, |silence| silence.length_s);
+        let mut outages: Vec<&Outage> = self.outages.iter().collect();
+        outages.sort_by(|one, other| length_s(other).total_cmp(&length_s(one)));
+        outages.truncate(OUTAGES_NAMED);
+        outages.sort_by(|one, other| one.lost_s.total_cmp(&other.lost_s));
+        let mut sentences: Vec<String> = outages.into_iter().map(Outage::sentence).collect();
+        if let Some(more @ 1..) = self.outages.len().checked_sub(OUTAGES_NAMED) {
+            sentences.push(format!("{more} more outages are shorter than these"));
+        }
+        sentences
+    }
+
+    /// Settings with which commits were not durable, each in a sentence: they make a platform look faster than it is. None where
+    /// sessions committed no writes.
+    pub fn durability_caveats(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        let counted = self.window.as_ref().and_then(|window| window.counted.as_ref());
+        if counted.is_some_and(|counted| counted.commits == 0) {
+            return all;
+        }
+        if self.plan.workload.commit != Commit::Wait {
+            all.push(
+                "commits do not wait for the log (workload.commit), and a crash loses the last ones"
+                    .to_owned(),
+            );
+        }
+        for setting in self.targets.iter().flat_map(|target| &target.identity.not_durable) {
+            let words = format!("commits are not durable ({setting})");
+            if !all.contains(&words) {
+                all.push(words);
+            }
+        }
+        all
     }
 
     /// The same, to be changed.
@@ -301,6 +350,9 @@ pub struct RunRecord {
     pub phases: Vec<PhaseStats>,
     /// Errors by code, warm-up and drain included.
     pub errors: Vec<ErrorTally>,
+    /// Outages of its databases, which are measured where the plan says so (`run.on_lost = "reconnect"`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
     /// Whose work the figures in `metrics` tell; one that is not here is the run's own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub whose: BTreeMap<String, Whose>,
@@ -346,6 +398,7 @@ impl RunRecord {
             series: Series::default(),
             phases: Vec::new(),
             errors: Vec::new(),
+            outages: Vec::new(),
             whose: BTreeMap::new(),
             audit: Vec::new(),
         }

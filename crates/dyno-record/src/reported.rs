@@ -1,11 +1,11 @@
-//! What a database's own report begins with: its load profile and its top timed events.
+//! What a database's own report says beyond counters: its load profile, its top timed events, and rows of its other sections.
 //!
-//! A reader of such reports looks there first, so a record that was made of one keeps them in the report's own order.
+//! A reader of such reports looks at the first two first, so a record that was made of one keeps them in the report's own order.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The beginning of a report.
+/// What a report says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reported {
     /// DB time of the interval, s.
@@ -17,6 +17,28 @@ pub struct Reported {
     /// The events that took most time, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub top_events: Vec<ReportedEvent>,
+    /// Figures of other sections that reports are compared by: latches, services, advisories, the network of a cluster. Figures that
+    /// are 0 are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<ReportedSection>,
+}
+
+/// A figure of one row of a section.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedSection {
+    /// The section by the name of its list in the JSON of reports: `latches`.
+    pub section: String,
+    /// The row: `cache buffers chains`.
+    pub row: String,
+    /// The figure, its unit last: `wait_s`.
+    pub figure: String,
+    /// Its value; per second of the interval if `per_s`.
+    pub value: f64,
+    /// What one more in its last printed digit would add.
+    pub step: f64,
+    /// Whether it is a total of the interval, divided by its length.
+    #[serde(default)]
+    pub per_s: bool,
 }
 
 /// A line of the load profile.

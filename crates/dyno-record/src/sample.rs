@@ -130,7 +130,12 @@ pub(crate) fn full() -> RunRecord {
         rows: 640_000,
         rows_before: 80.0,
         rolled_back: 2,
+        empty_polls: 0,
         tallied: 3,
+        retries: 4,
+        write_statements: 9,
+        empty_writes: 2,
+        in_doubt: 1,
         service_us: latency(),
         response_us: latency(),
         untimed: Some("commits inside the server have no time of their own".into()),
@@ -168,6 +173,7 @@ pub(crate) fn full() -> RunRecord {
         count: 1,
         reconnects: 0,
         retried: 0,
+        in_doubt: 0,
     };
     RunRecord {
         status: Status::Valid,
@@ -287,6 +293,14 @@ pub(crate) fn imported() -> RunRecord {
                 ..ReportedLoad::default()
             }],
             top_events: vec![ReportedEvent { event: "DB CPU".into(), ..ReportedEvent::default() }],
+            sections: vec![ReportedSection {
+                section: "latches".into(),
+                row: "cache buffers chains".into(),
+                figure: "wait_s".into(),
+                value: 0.25,
+                step: 0.01,
+                per_s: true,
+            }],
         }),
     };
     let tpcc = Metric::Value { value: 13.039, unit: Unit::PerSecond };

@@ -35,7 +35,8 @@ impl RunRecord {
         let mut target = facts.clone();
         target.own = None;
         let (mut plan, mut classes) = (self.plan.of_target(at), self.classes.clone());
-        if own.reads_only.is_some() {
+        // A custom workload runs on such a target only where it writes nothing: its shares are those that were asked for.
+        if own.reads_only.is_some() && self.workload.is_none() {
             plan.workload = plan.workload.reads_only();
             classes
                 .iter_mut()
@@ -83,6 +84,7 @@ impl RunRecord {
             series: own.series.clone(),
             phases: Vec::new(),
             errors: own.errors.clone(),
+            outages: self.outages.iter().filter(|outage| outage.target == Some(at + 1)).cloned().collect(),
             whose: own.whose.clone(),
             audit: own.audit.clone(),
         })
@@ -141,6 +143,32 @@ mod tests {
         assert_eq!(parts[1].driver().facts.len(), 2, "other targets' places are not its own");
         let counters: Vec<_> = parts.iter().flat_map(|part| part.driver().counters.keys()).collect();
         assert_eq!(counters, ["device.vda.reads"; 2], "the machine's processors are all targets'");
+    }
+
+    #[test]
+    fn shares_of_a_custom_workload_hold_on_a_replica() {
+        let shares = |record: &crate::RunRecord| {
+            record.classes.iter().map(|class| class.share.percent).collect::<Vec<_>>()
+        };
+        let mut block = sample::several();
+        block.classes = vec![crate::Class {
+            name: "look".into(),
+            plural: "look".into(),
+            rows: crate::Touch::Read,
+            mixed: false,
+            rows_per_op: None,
+            scans: false,
+            commits: 0,
+            share: crate::Share { percent: Some(100), of_reads: false, turned: 0 },
+            workload: 0,
+        }];
+        assert_ne!(shares(&block.parts()[1]), shares(&block), "a replica gets no updates");
+        let mut custom = block;
+        custom.workload = Some(crate::OwnWorkload { name: "look".into(), ..Default::default() });
+        for part in custom.parts() {
+            assert_eq!(shares(&part), shares(&custom), "its transactions only read, on each target");
+            assert_eq!(part.plan.workload, custom.plan.workload);
+        }
     }
 
     #[test]

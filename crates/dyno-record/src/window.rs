@@ -38,6 +38,17 @@ pub struct Placed {
     pub beside: u32,
 }
 
+/// Intervals inside the window at whose end the counters could not be read: rates of the database are missing there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnreadIntervals {
+    /// Number of such intervals, at least 1.
+    pub count: u64,
+    /// When the first of them ended, s after the window's begin.
+    pub first_s: f64,
+    /// Why its counters could not be read.
+    pub reason: String,
+}
+
 /// The measured interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
@@ -76,11 +87,27 @@ pub struct Window {
     /// side, s; no part of any operation. Only with a connection for each transaction.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub closing_s: f64,
-    /// Longest interval in which no thread of ours noticed time pass, µs: a suspended process or a starved machine.
+    /// Sum over sessions of the time spent in polls that found nothing, s; no part of any operation.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub polling_s: f64,
+    /// Intervals at whose end the counters could not be read; absent where all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<UnreadIntervals>,
+    /// Longest interval in which this program did not notice time pass, µs: a suspended process or a starved machine.
     pub stall_us_max: f64,
+    /// Sum of the intervals in which nothing of this program ran, s. Absent where that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall_s: Option<f64>,
+    /// As much of that as it was suspended, and did not wait for a processor, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_s: Option<f64>,
     /// Longest delay of an operation's start behind its due moment, µs; open loop only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_us_max: Option<f64>,
+    /// Operations that were due at the window's begin and had not begun then, and the same at its end; open loop only. What was
+    /// overdue at the begin comes from the warm-up: it is in the window's rate and response times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overdue: Option<(u64, u64)>,
     /// Sleeps of sessions between operations; absent where the plan has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<ThinkTime>,

@@ -111,6 +111,9 @@ pub struct TransactionFacts {
     /// Whether a step may take it back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_roll_back: bool,
+    /// Whether it polls: where it finds nothing to do, it is no operation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polls: bool,
     /// How long it is typed in before it begins, s.
     #[serde(default, skip_serializing_if = "crate::ops::is_zero")]
     pub keying_s: f64,
@@ -151,7 +154,7 @@ pub struct Invariant {
     /// What it has to be, where it has to be something certain; else it is to be the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is: Option<String>,
-    /// The answer before the run; absent where only the one behind it counts.
+    /// The answer before the run; absent where it could not be asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     /// The answer after it, or why there is none.
@@ -181,6 +184,9 @@ pub struct Learned {
     pub transactions: u64,
     /// Mean time of one, µs: without anybody to wait for.
     pub alone_us: f64,
+    /// Rows that the statements of one returned or changed, as its session saw them; absent in earlier records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<f64>,
     /// What one moves the database's counters by.
     pub counters: BTreeMap<Counter, Mean>,
 }

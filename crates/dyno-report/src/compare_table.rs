@@ -48,7 +48,9 @@ fn verdict(verdict: Verdict) -> Cell {
     match verdict {
         Verdict::Faster | Verdict::Same => Cell::painted(words, Paint::Good),
         Verdict::Slower => Cell::painted(words, Paint::Bad),
-        Verdict::OthersHadPart | Verdict::Unsure | Verdict::OneRunEach => Cell::painted(words, Paint::Warn),
+        Verdict::Confounded | Verdict::OthersHadPart | Verdict::Unsure | Verdict::OneRunEach => {
+            Cell::painted(words, Paint::Warn)
+        }
         Verdict::More | Verdict::Less => Cell::from(words),
     }
 }
@@ -170,7 +172,7 @@ pub(crate) fn tone(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster | Verdict::Same => "good",
         Verdict::Slower => "bad",
-        Verdict::OthersHadPart | Verdict::Unsure | Verdict::OneRunEach => "warn",
+        Verdict::Confounded | Verdict::OthersHadPart | Verdict::Unsure | Verdict::OneRunEach => "warn",
         Verdict::More | Verdict::Less => "",
     }
 }

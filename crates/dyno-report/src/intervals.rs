@@ -1,6 +1,6 @@
 //! Two intervals of databases' own reports, as tables: each line with both sides and what lies between.
 
-use dyno_analyze::intervals::{Between, EventLine, LoadLine};
+use dyno_analyze::intervals::{Between, EventLine, LoadLine, SectionLine};
 use dyno_analyze::number::{ABSENT, fixed};
 use dyno_analyze::reading::{Change, Reading};
 
@@ -128,6 +128,24 @@ fn events_grid(lines: &[EventLine], differences: Differences) -> Grid {
     grid
 }
 
+/// Rows of sections that changed.
+pub fn sections_grid(lines: &[SectionLine], differences: Differences) -> Grid {
+    let mut columns = vec![Head::text("section"), Head::text("row"), Head::text("figure")];
+    columns.extend(heads(""));
+    let mut grid = Grid::new(columns);
+    for line in lines {
+        let per = if line.per_s { "/s" } else { "" };
+        let mut cells = vec![
+            Cell::text(&line.section.replace('_', " ")),
+            Cell::text(&line.row),
+            Cell::text(&format!("{}{per}", line.figure)),
+        ];
+        cells.extend(four(&line.change, differences, LISTED));
+        grid.row(cells);
+    }
+    grid
+}
+
 /// The two as parts of a page.
 pub fn interval_sections(between: &Between, differences: Differences) -> Vec<Section> {
     let section = |title: &str, line: &str, grid: Grid| Section {
@@ -145,6 +163,10 @@ pub fn interval_sections(between: &Between, differences: Differences) -> Vec<Sec
             events_grid(&between.events, differences),
         ),
     ];
+    if !between.sections.is_empty() {
+        let about = "The rows of each section that changed by 20 % or more, at most three of each figure. Totals are per second.";
+        sections.push(section("Sections", about, sections_grid(&between.sections, differences)));
+    }
     if !between.parameters.is_empty() {
         let mut grid = Grid::new(["parameter", "A", "B"].map(Head::text).to_vec());
         for line in &between.parameters {

@@ -78,7 +78,7 @@ mod tests {
         assert!(learned(&record).is_none());
         let class = record.classes[0].name.clone();
         let rows = BTreeMap::from([(Counter::RowsWritten, Mean { mean: 3.0, error: 0.0 })]);
-        let known = Learned { transactions: 10, alone_us: 500.0, counters: rows };
+        let known = Learned { transactions: 10, alone_us: 500.0, rows: None, counters: rows };
         let known = Expected { class: class.clone(), learned: Some(known), ..Expected::default() };
         let unknown = Expected { class: "other".into(), ..Expected::default() };
         let (name, digest) = ("bank".into(), String::new());

@@ -21,6 +21,7 @@ pub mod data;
 mod driver_hosts;
 pub mod embedded;
 pub mod export;
+mod extra_counts;
 pub mod facts;
 pub mod figures;
 pub mod grid;
@@ -78,11 +79,12 @@ pub use dyno_analyze::number;
 pub use export::{
     EXPORTERS, ExportError, Exporter, Request, SeriesCsv, Sheet, sections_csv, sections_markdown, workbook,
 };
+pub use extra_counts::caveats;
 pub use figures::text_curves;
 pub use health::{health_grid, health_table};
 pub use import_table::import_table;
 pub use imported_metrics::imported_metrics_text;
-pub use intervals::{Differences, Per, interval_sections, load_grid};
+pub use intervals::{Differences, Per, interval_sections, load_grid, sections_grid};
 pub use list::{list_table, notes_text};
 pub use live::{Live, live_line};
 pub use loaded::loaded_text;

@@ -21,6 +21,7 @@ pub fn transactions(record: &RunRecord) -> Option<Grid> {
     classes().next()?;
     let has_limits = classes().any(|class| class.facts.limit_p90_s.is_some());
     let rolls_back = classes().any(|class| class.facts.may_roll_back);
+    let polls = classes().any(|class| class.facts.polls);
     let tallies = classes().any(|class| class.facts.tally.is_some());
     let mut heads = vec![
         Head::text("transaction"),
@@ -38,6 +39,10 @@ pub fn transactions(record: &RunRecord) -> Option<Grid> {
             Head::figures("rolled back", "").explained("by a step; they are among those that ended well"),
         );
     }
+    if polls {
+        heads
+            .push(Head::figures("empty polls", "").explained("found nothing to do, and are no transactions"));
+    }
     if tallies {
         heads.push(Head::figures("tallied", "").explained("by steps"));
     }
@@ -45,12 +50,12 @@ pub fn transactions(record: &RunRecord) -> Option<Grid> {
         .push(Head::figures("requests", "").explained("round trips of one, where each waits for its answer"));
     let mut grid = Grid::new(heads);
     for class in classes() {
-        grid.row(row(class, has_limits, rolls_back, tallies));
+        grid.row(row(class, has_limits, [rolls_back, polls, tallies]));
     }
     Some(grid)
 }
 
-fn row(class: &ClassFigures<'_>, has_limits: bool, rolls_back: bool, tallies: bool) -> Vec<Cell> {
+fn row(class: &ClassFigures<'_>, has_limits: bool, [rolls_back, polls, tallies]: [bool; 3]) -> Vec<Cell> {
     let ClassFigures { facts, ops, share_pct, within } = class;
     let cell = |text: Option<String>| Cell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
     let mut cells = vec![
@@ -75,6 +80,9 @@ fn row(class: &ClassFigures<'_>, has_limits: bool, rolls_back: bool, tallies: bo
             let share = ops.rolled_back as f64 * 100.0 / ops.count as f64;
             format!("{} ({} %)", count(ops.rolled_back), fixed(share, 2))
         })));
+    }
+    if polls {
+        cells.push(cell(ops.filter(|_| facts.polls).map(|ops| count(ops.empty_polls))));
     }
     if tallies {
         let told = ops.zip(facts.tally.as_ref());

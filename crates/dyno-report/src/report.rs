@@ -1,6 +1,7 @@
 //! What a report says, before any format: the answer, its charts, its tables.
 
 use dyno_analyze::Answers;
+use dyno_analyze::conclusion::suite::Suite;
 use dyno_analyze::conclusion::{Conclusion, Figures as Concluded};
 use dyno_analyze::knee::knee;
 use dyno_analyze::limited::{Component, limited};
@@ -148,11 +149,27 @@ impl<'r> Report<'r> {
         })
     }
 
+    /// Takes over what commands concluded from the runs. The tests of a suite are no points of one curve: its charts are those of its units.
+    pub fn conclude(&mut self, conclusions: Vec<Conclusion>) {
+        self.conclusions = conclusions;
+        if let Some(charts) = self.suite().map(crate::suite::all_charts) {
+            (self.charts, self.close_charts) = (charts, Vec::new());
+            (self.matrix, self.multiples) = (None, Vec::new());
+        }
+    }
+
+    /// The suite that its runs are of, where they are.
+    pub fn suite(&self) -> Option<&Suite> {
+        self.conclusions.iter().find_map(|conclusion| match &conclusion.figures {
+            Concluded::Suite(suite) => Some(&**suite),
+            _ => None,
+        })
+    }
+
     /// Whether the answers of curves say anything: those of tests of a suite, of a watch and of a machine's raw limits do not.
     pub fn has_answers(&self) -> bool {
-        let is_suite = |conclusion: &Conclusion| matches!(conclusion.figures, Concluded::Suite(_));
         let is_run = self.seen.first.as_ref().is_some_and(Answers::is_of);
-        is_run && !self.answers.curves.is_empty() && !self.conclusions.iter().any(is_suite)
+        is_run && !self.answers.curves.is_empty() && self.suite().is_none()
     }
 
     /// Hands each run to `take`, in the order in which they ran.

@@ -247,6 +247,7 @@ mod tests {
                 ..ReportedLoad::default()
             }],
             top_events: sync.into_iter().chain([cpu]).collect(),
+            ..Reported::default()
         }
     }
 

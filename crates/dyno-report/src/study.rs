@@ -151,7 +151,7 @@ pub fn ranking_grid(study: &Study) -> Grid {
         let tone = match worth {
             Worth::WorthDoing => "good",
             Worth::Harmful => "bad",
-            Worth::Trade => "warn",
+            Worth::Trade | Worth::Confounded => "warn",
             Worth::NotMeasurable | Worth::NoFigures => "",
         };
         let word = Cell { tone, ..Cell::text(worth.words()) };

@@ -126,15 +126,20 @@ pub struct Table {
     lines: Vec<Line>,
 }
 
+impl From<&Head> for Column {
+    fn from(head: &Head) -> Self {
+        match (head.figures, head.tight) {
+            (true, _) => Self::figures(&head.label, &head.unit),
+            (false, true) => Self::name(&head.label),
+            (false, false) => Self::text(&head.label),
+        }
+    }
+}
+
 impl From<&Grid> for Table {
     /// The same without links and explanations; a row of a single cell is a title of those below it.
     fn from(grid: &Grid) -> Self {
-        let column = |head: &Head| match (head.figures, head.tight) {
-            (true, _) => Column::figures(&head.label, &head.unit),
-            (false, true) => Column::name(&head.label),
-            (false, false) => Column::text(&head.label),
-        };
-        let mut table = Self::new(grid.heads.iter().map(column).collect());
+        let mut table = Self::new(grid.heads.iter().map(Column::from).collect());
         for (_, cells) in &grid.rows {
             match cells.as_slice() {
                 [title] if grid.heads.len() > 1 => table.note(&title.text, Paint::Head),

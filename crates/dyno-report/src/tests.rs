@@ -109,6 +109,7 @@ fn hostile(text: &str) -> RunRecord {
             count: u64::MAX,
             reconnects: u64::MAX,
             retried: 0,
+            in_doubt: 0,
         };
         30
     ];

@@ -21,6 +21,14 @@ pub enum ServeError {
         /// Why.
         detail: String,
     },
+    /// The folder of the server's state cannot be used.
+    #[error("the state folder {} cannot be used: {detail}", path.display())]
+    State {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        detail: String,
+    },
     /// Another server is at work on the same state.
     #[error("another dyno serve keeps its state in {}", path.display())]
     Taken {
@@ -34,6 +42,14 @@ pub enum ServeError {
         path: PathBuf,
         /// What is wrong.
         detail: String,
+    },
+    /// A named token cannot be added or removed.
+    #[error("token {name:?}: {problem}")]
+    Token {
+        /// The name.
+        name: String,
+        /// Why not.
+        problem: String,
     },
     /// The address is open to other machines, and nothing protects what goes over the wire.
     #[error("{address} is open to other machines, and without TLS the token goes over the wire as it is")]
@@ -56,9 +72,13 @@ impl ServeError {
             Self::Listen { .. } => "another program may have it: name a free one with --listen ADDRESS:PORT",
             Self::Taken { .. } => "use that one, or name another directory with --state DIR",
             Self::Targets { .. } => "docs/serve.md has an example",
+            Self::Token { .. } => {
+                "`dyno serve --add-token NAME=ROLE` adds one, `--remove-token NAME` removes it"
+            }
             Self::Bare { .. } => {
                 "give --tls-cert and --tls-key, or put a proxy with TLS in front and say so with --behind-proxy"
             }
+            Self::State { .. } => "name another folder for the server's state with --state DIR",
             Self::File { .. } | Self::Repository(_) | Self::Io(_) => "",
         }
     }

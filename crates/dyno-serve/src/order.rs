@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::allowed;
 use crate::commands::Commands;
 use crate::jobs::{Kind, MACHINE, Start};
+use crate::listed_host::ListedHost;
 use crate::setup::Setup;
 use crate::targets::NamedTarget;
 
@@ -189,12 +190,14 @@ impl Order {
             None if self.ready.is_empty() => dyno_plan::template(engine),
             None => return Err(vec![wrong("ready", "there is no such ready plan", "")]),
         };
-        let mut options = PlanSource { target: Some(target.url.clone()), ..PlanSource::of(setup.engines) };
-        options.sets = self.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let toml =
-            dyno_plan::with_options("plan.toml", &text, &options).map_err(|errors| of_plan(&errors))?;
+        let options = PlanSource { target: Some(target.url.clone()), ..PlanSource::of(setup.engines) };
+        let written = |options: &PlanSource| {
+            dyno_plan::with_options("plan.toml", &text, options).map_err(|errors| of_plan(&errors))
+        };
+        let base = read(&written(&options)?, setup.engines)?;
+        let toml = written(&PlanSource { sets: self.values(), ..options })?;
         let plan = read(&toml, setup.engines)?;
-        if let Some(why) = allowed::of_plan(&plan, setup.allow_commands) {
+        if let Some(why) = allowed::of_plan(&plan, &base, setup.allow_commands) {
             return Err(vec![wrong("", why, "")]);
         }
         let with_secrets = self.with_secrets(setup, target, &toml)?;
@@ -207,15 +210,36 @@ impl Order {
             plan: Some(with_secrets),
             command: command.clone(),
             steps: self.steps(setup, target),
+            runs_commands: plan.hooks != base.hooks || self.runs_commands(),
         };
         let commands = self.commands(&start);
         Ok(Made { toml, command, seconds, runs, commands, start: StartMade(start) })
+    }
+
+    /// Settings of the plan with values of their own, as options.
+    fn values(&self) -> Vec<String> {
+        let values = self.set.iter().filter(|(key, _)| !allowed::is_listed_host(key));
+        values.map(|(key, value)| format!("{key}={value}")).collect()
+    }
+
+    /// The hosts that the order names, from the server's list.
+    fn listed_hosts<'s>(&'s self, setup: &'s Setup) -> impl Iterator<Item = &'s ListedHost> {
+        let names = self.set.iter().filter(|(key, _)| allowed::is_listed_host(key));
+        names.flat_map(|(_, names)| names.split(',')).filter_map(|name| setup.targets.host(name.trim()))
+    }
+
+    /// The hosts as an option of the child: with where their passwords are. Absent where the order names none.
+    fn observed(&self, setup: &Setup) -> Option<String> {
+        let specs: Vec<String> =
+            self.listed_hosts(setup).filter_map(|host| Some(host.spec().ok()?.to_string())).collect();
+        (!specs.is_empty()).then(|| format!("observe.hosts={}", specs.join(", ")))
     }
 
     /// The plan as the child reads it: it also says where the password is.
     fn with_secrets(&self, setup: &Setup, target: &NamedTarget, toml: &str) -> Result<String, Vec<Wrong>> {
         let mut options = PlanSource::of(setup.engines);
         options.sets = target.secrets().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+        options.sets.extend(self.observed(setup));
         dyno_plan::with_options("plan.toml", toml, &options).map_err(|errors| of_plan(&errors))
     }
 

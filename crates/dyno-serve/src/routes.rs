@@ -11,9 +11,6 @@ use crate::reply::Trouble;
 use crate::state::State;
 use crate::{api, assets, guard, pages};
 
-/// The largest form; a plan has some kilobytes.
-const BODY_BYTES_MAX: usize = 256 << 10;
-
 pub(crate) fn router(state: Arc<State>) -> Router {
     Router::new()
         .route("/", get(pages::home::page))
@@ -37,7 +34,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         .route("/assets/{name}", get(assets::asset))
         .merge(api::router())
         .fallback(|| async { Trouble::none("there is no such page") })
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(DefaultBodyLimit::max(guard::BODY_BYTES_MAX))
         .layer(from_fn_with_state(Arc::clone(&state), guard::guard))
         .with_state(state)
 }

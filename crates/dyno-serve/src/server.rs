@@ -1,22 +1,28 @@
 //! Listening, and ending.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use dyno_record::Repository;
+use dyno_record::private_file::create_folder;
+use rustix::fs::OFlags;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use crate::action_log::ActionLog;
 use crate::error::ServeError;
 use crate::hosts::Hosts;
-use crate::jobs::Jobs;
+use crate::jobs::{Jobs, QueuePolicy};
 use crate::routes;
+use crate::sessions::LoginSessions;
 use crate::setup::Setup;
 use crate::state::State;
 use crate::store::Store;
-use crate::tls::{self, Door};
+use crate::tls::{self, Client, Door};
 use crate::token::Token;
+use crate::users::Users;
 
 /// Threads that read the repository and make pages; more requests wait.
 const READERS: usize = 4;
@@ -39,10 +45,20 @@ pub fn start(setup: Setup) -> Result<Running, ServeError> {
         return Err(ServeError::Bare { address: setup.listen.to_string() });
     }
     let acceptor = setup.tls.as_ref().map(tls::acceptor).transpose()?;
-    let lock = taken(&setup)?;
-    let token = Token::of_file(&setup.state.join("token"))?;
-    // Made if it is not there, and refused here if it is no repository.
-    drop(Repository::open(&setup.repository)?);
+    let lock = locked_state(&setup)?;
+    let kept = |name: &str| lock.is_some().then(|| setup.state.join(name));
+    let token = match kept("token") {
+        Some(path) => Token::of_file(&path)?,
+        None => Token::of_read_only_state(&setup.state.join("token"))?,
+    };
+    let users = Users::open(&setup.state, token)?;
+    let sessions = LoginSessions::open(kept("logins.json"));
+    let actions = ActionLog::open(kept("actions.jsonl"));
+    // Created where it is missing, and refused here if it is no repository.
+    match setup.read_only {
+        true => drop(Repository::open_read_only(&setup.repository)?),
+        false => drop(Repository::open(&setup.repository)?),
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(READERS + 4)
@@ -53,15 +69,17 @@ pub fn start(setup: Setup) -> Result<Running, ServeError> {
     let listen = |source| ServeError::Listen { address: setup.listen.to_string(), source };
     let listener = runtime.block_on(TcpListener::bind(setup.listen)).map_err(listen)?;
     let address = listener.local_addr()?;
-    let jobs = Jobs::open(setup.state.join("jobs"), setup.program.clone())?;
+    let policy = QueuePolicy::of(setup.read_only, setup.allow_commands);
+    let jobs = Jobs::open(setup.state.join("jobs"), setup.program.clone(), policy)?;
     let hosts = Hosts::new(address, &setup.hosts, is_tls || setup.behind_proxy);
     let store = Store::new(setup.repository.clone(), READERS);
-    let state = Arc::new(State { setup, address, hosts, token, jobs, store, _lock: lock });
-    let routes = routes::router(Arc::clone(&state));
+    let state = Arc::new(State { setup, address, hosts, users, sessions, actions, jobs, store, _lock: lock });
+    let routes = routes::router(Arc::clone(&state)).into_make_service_with_connect_info::<Client>();
     let (end, ended) = oneshot::channel::<()>();
+    let limits = state.setup.limits;
     let serve = move || {
         runtime.block_on(async {
-            let door = Door::open(listener, acceptor);
+            let door = Door::open(listener, acceptor, limits);
             tokio::select! {
                 _ = axum::serve(door, routes) => {}
                 _ = ended => {}
@@ -80,15 +98,30 @@ impl Running {
         self.state.address
     }
 
-    /// The address of its first page, with the token.
+    /// The address of its first page, with the owner's token.
     pub fn url(&self) -> String {
+        format!("{}/?token={}", self.address_url(), self.state.users.owner().text())
+    }
+
+    /// The address of its first page, without a token: `http://127.0.0.1:7878`.
+    pub fn address_url(&self) -> String {
         let scheme = self.state.hosts.scheme();
         let told = self.state.setup.hosts.first().filter(|_| self.state.setup.behind_proxy);
         let host = told.cloned().unwrap_or_else(|| match self.state.address {
             address if address.ip().is_unspecified() => format!("127.0.0.1:{}", address.port()),
             address => address.to_string(),
         });
-        format!("{scheme}://{host}/?token={}", self.state.token.text())
+        format!("{scheme}://{host}")
+    }
+
+    /// The file of the owner's token; absent where the token is kept in memory alone, because the state cannot be written.
+    pub fn token_file(&self) -> Option<PathBuf> {
+        Some(self.state.setup.state.join("token")).filter(|_| self.state.users.owner().is_kept())
+    }
+
+    /// Whether others have tokens, which they know already.
+    pub fn has_named_tokens(&self) -> bool {
+        self.state.users.has_named()
     }
 
     /// Ends it. What was started here and runs goes on.
@@ -113,16 +146,26 @@ impl Drop for Running {
     }
 }
 
-/// Makes the state's directory, for its user alone, and keeps other servers off it.
-fn taken(setup: &Setup) -> Result<std::fs::File, ServeError> {
-    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-    let broken = |error: std::io::Error| ServeError::file(&setup.state, &error);
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&setup.state).map_err(broken)?;
+/// Creates the state's folder, for its user alone, and keeps other servers off it. A server that only reads leaves a folder
+/// that it cannot write to as it is, and keeps everything in memory.
+fn locked_state(setup: &Setup) -> Result<Option<std::fs::File>, ServeError> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let broken =
+        |error: std::io::Error| ServeError::State { path: setup.state.clone(), detail: error.to_string() };
+    match create_folder(&setup.state) {
+        Err(_) if setup.read_only && !setup.state.exists() => return Ok(None),
+        created => created.map_err(broken)?,
+    }
     let mut options = std::fs::OpenOptions::new();
-    let file = options.write(true).create(true).truncate(false).mode(0o600).open(setup.state.join("lock"));
-    let file = file.map_err(broken)?;
+    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
+    let file = match options.open(setup.state.join("lock")) {
+        Err(error) if setup.read_only && error.kind() == std::io::ErrorKind::ReadOnlyFilesystem => {
+            return Ok(None);
+        }
+        file => file.map_err(broken)?,
+    };
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Some(file)),
         Err(std::fs::TryLockError::WouldBlock) => Err(ServeError::Taken { path: setup.state.clone() }),
         Err(std::fs::TryLockError::Error(error)) => Err(broken(error)),
     }

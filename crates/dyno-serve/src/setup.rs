@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use dyno_plan::Engines;
 
+use crate::connection::ConnectionLimits;
 use crate::targets::Targets;
 
 /// What a server is told when it starts.
@@ -32,6 +33,8 @@ pub struct Setup {
     pub program: PathBuf,
     /// The engines that plans may name.
     pub engines: Engines,
+    /// Limits on connections.
+    pub limits: ConnectionLimits,
     /// Ready workloads that may be chosen.
     pub workloads: Vec<ReadyWorkload>,
 }

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use dyno_record::Repository;
 
+use crate::action_log::ActionLog;
 use crate::hosts::Hosts;
 use crate::jobs::Jobs;
 use crate::reply::Trouble;
+use crate::roles::Caller;
+use crate::sessions::LoginSessions;
 use crate::setup::Setup;
 use crate::store::Store;
-use crate::token::Token;
+use crate::users::Users;
 
 /// What all requests share.
 #[derive(Debug)]
@@ -19,11 +22,13 @@ pub(crate) struct State {
     /// Where it listens, with the port that it got.
     pub(crate) address: SocketAddr,
     pub(crate) hosts: Hosts,
-    pub(crate) token: Token,
+    pub(crate) users: Users,
+    pub(crate) sessions: LoginSessions,
+    pub(crate) actions: ActionLog,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) store: Store,
-    /// The file that only one server at a time may lock.
-    pub(crate) _lock: std::fs::File,
+    /// The file that only one server at a time may lock; absent where the state cannot be written.
+    pub(crate) _lock: Option<std::fs::File>,
 }
 
 /// As handlers get it.
@@ -33,6 +38,13 @@ impl State {
     /// The name of the cookie: a browser sends those of all ports of a host to each of them.
     pub(crate) fn cookie_name(&self) -> String {
         format!("dyno_{}", self.address.port())
+    }
+
+    /// What the server was started with, as far as it is open to `caller`.
+    pub(crate) fn setup_for(&self, caller: &Caller) -> Setup {
+        let mut setup = self.setup.clone();
+        setup.allow_commands &= caller.may_run_commands();
+        setup
     }
 
     /// What `work` makes of the repository, on a thread that may wait for the disk.

@@ -1,5 +1,5 @@
-//! The list of databases that may be measured from a page: names on the server's side, so that no URL, user, password or file
-//! name ever comes from a browser.
+//! The list of databases that may be measured from a page, and of hosts that may be observed: names on the server's side, so
+//! that no URL, user, password or file name ever comes from a browser.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use dyno_plan::{Engines, TargetUrl};
 use serde::Deserialize;
 
 use crate::error::ServeError;
+use crate::listed_host::ListedHost;
 
 /// One database that may be measured.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
@@ -30,6 +31,7 @@ pub struct NamedTarget {
 #[derive(Debug, Clone, Default)]
 pub struct Targets {
     named: BTreeMap<String, NamedTarget>,
+    hosts: BTreeMap<String, ListedHost>,
 }
 
 #[derive(Deserialize)]
@@ -37,6 +39,8 @@ pub struct Targets {
 struct File {
     #[serde(default)]
     targets: BTreeMap<String, NamedTarget>,
+    #[serde(default)]
+    hosts: BTreeMap<String, ListedHost>,
 }
 
 impl Targets {
@@ -56,11 +60,14 @@ impl Targets {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             wrong(format!("line {line}: {}", error.message()))
         })?;
+        if file.targets.keys().chain(file.hosts.keys()).any(|name| !is_plain_name(name)) {
+            let rule = "a name of a target or host is 1 to 60 letters, digits, `_`, `-` and `.`";
+            return Err(wrong(rule.into()));
+        }
+        for (name, host) in &file.hosts {
+            host.spec().map_err(|problem| wrong(format!("hosts.{name}: {problem}")))?;
+        }
         for (name, target) in &file.targets {
-            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-            if name.is_empty() || name.len() > 60 || !name.bytes().all(plain) {
-                return Err(wrong("a name of a target is 1 to 60 letters, digits, `_`, `-` and `.`".into()));
-            }
             TargetUrl::read(&target.url, engines).map_err(|_| {
                 wrong(format!("targets.{name}: url is not that of a database, or has a password"))
             })?;
@@ -70,7 +77,7 @@ impl Targets {
                 )));
             }
         }
-        Ok(Self { named: file.targets })
+        Ok(Self { named: file.targets, hosts: file.hosts })
     }
 
     /// Adds the target `name` at `url`, which needs no password that the environment does not give.
@@ -85,13 +92,34 @@ impl Targets {
         self.named.insert(name.to_owned(), target);
     }
 
+    /// The files of passwords that the list names.
+    pub fn password_files(&self) -> impl Iterator<Item = &Path> {
+        let of_targets = self.named.values().filter_map(|target| target.password_file.as_deref());
+        of_targets.chain(self.hosts.values().filter_map(ListedHost::password_file))
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&NamedTarget> {
         self.named.get(name)
+    }
+
+    pub(crate) fn host(&self, name: &str) -> Option<&ListedHost> {
+        self.hosts.get(name)
+    }
+
+    /// The hosts that runs may observe, by name.
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = (&str, &ListedHost)> {
+        self.hosts.iter().map(|(name, host)| (name.as_str(), host))
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &NamedTarget)> {
         self.named.iter().map(|(name, target)| (name.as_str(), target))
     }
+}
+
+/// Whether `name` can stand in addresses, forms and file names as it is.
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    (1..=60).contains(&name.len()) && name.bytes().all(plain)
 }
 
 impl NamedTarget {
@@ -119,6 +147,17 @@ mod tests {
     }
 
     #[test]
+    fn listed_host_becomes_an_observed_host_of_a_plan() {
+        let text =
+            "[hosts.db1]\nurl = \"ssh://root@db1\"\ndata = \"/srv/pg data\"\nabout = \"the new one\"\n";
+        let targets = read(text).unwrap();
+        let host = targets.host("db1").unwrap();
+        assert_eq!(host.spec().unwrap().data.as_deref(), Some("/srv/pg data"));
+        assert_eq!((host.shown(), host.about.as_str()), ("ssh://root@db1".to_owned(), "the new one"));
+        assert!(targets.host("db2").is_none());
+    }
+
+    #[test]
     fn what_is_wrong_is_told_without_what_could_be_a_password() {
         for text in [
             "[targets.a]\nurl = \"sqlite:x\"\npassword = \"geheim\"",
@@ -126,6 +165,9 @@ mod tests {
             "[targets.a]\nurl = \"sqlite:x\"\npassword_env = \"geheim\"\npassword_file = \"f\"",
             "[targets.\"<b>\"]\nurl = \"geheim\"",
             "[targets.a\ngeheim",
+            "[hosts.a]\nurl = \"geheim\"",
+            "[hosts.a]\nurl = \"ssh://h\"\npassword_env = \"geheim\"",
+            "[hosts.\"a b\"]\nurl = \"ssh://h\"",
         ] {
             let error = read(text).unwrap_err().to_string();
             assert!(error.starts_with("targets.toml: ") && !error.contains("geheim"), "{error}");

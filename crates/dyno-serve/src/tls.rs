@@ -2,27 +2,21 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::extract::connect_info::Connected;
+use axum::serve::IncomingStream;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
+use crate::connection::{ClientStream, Connection, ConnectionLimits, Place, Places};
 use crate::error::ServeError;
 use crate::setup::TlsFiles;
-
-/// Connections at once: fifty viewers have six each at most.
-const CONNECTIONS_MAX: usize = 512;
-
-/// The longest wait for a client to come to an agreement on TLS.
-const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// How TLS is spoken with this certificate.
 pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServeError> {
@@ -35,7 +29,7 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServeError> {
     }
     let key =
         PrivateKeyDer::from_pem_file(&files.key).map_err(|error| wrong(&files.key, error.to_string()))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key))
@@ -46,16 +40,20 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServeError> {
 /// Where connections come in.
 #[derive(Debug)]
 pub(crate) struct Door {
-    come: mpsc::Receiver<(Connection, SocketAddr)>,
+    come: mpsc::Receiver<Connection>,
     address: SocketAddr,
 }
 
 impl Door {
     /// Accepts what comes to `listener`. Who is slow to agree on TLS keeps nobody else.
-    pub(crate) fn open(listener: TcpListener, acceptor: Option<TlsAcceptor>) -> Self {
+    pub(crate) fn open(
+        listener: TcpListener,
+        acceptor: Option<TlsAcceptor>,
+        limits: ConnectionLimits,
+    ) -> Self {
         let address = listener.local_addr().unwrap_or_else(|_| SocketAddr::from(([127, 0, 0, 1], 0)));
         let (ready, come) = mpsc::channel(64);
-        tokio::spawn(accept(listener, acceptor, ready));
+        tokio::spawn(accept(listener, acceptor, limits, ready));
         Self { come, address }
     }
 }
@@ -63,11 +61,11 @@ impl Door {
 async fn accept(
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
-    ready: mpsc::Sender<(Connection, SocketAddr)>,
+    limits: ConnectionLimits,
+    ready: mpsc::Sender<Connection>,
 ) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let places = Places::new(limits);
     loop {
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
         let (stream, from) = match listener.accept().await {
             Ok(come) => come,
             Err(_) => {
@@ -76,23 +74,33 @@ async fn accept(
                 continue;
             }
         };
+        // All are being answered: the client sees its connection closed, and tries again.
+        let Some(place) = places.take(from) else { continue };
         let _ = stream.set_nodelay(true);
         let (acceptor, ready) = (acceptor.clone(), ready.clone());
         tokio::spawn(async move {
-            let stream: Option<Box<dyn Stream>> = match acceptor {
+            let stream: Option<Box<dyn ClientStream>> = match acceptor {
                 None => Some(Box::new(stream)),
-                Some(acceptor) => agreed(&acceptor, stream).await,
+                // A client that stalls here gives its place and its socket to others, too.
+                Some(acceptor) => tokio::select! {
+                    agreed = agreed(&acceptor, stream, limits.handshake) => agreed,
+                    () = place.place.evicted() => None,
+                },
             };
             if let Some(stream) = stream {
-                let _ = ready.send((Connection { stream, _permit: permit }, from)).await;
+                let _ = ready.send(Connection::new(stream, place)).await;
             }
         });
     }
 }
 
-async fn agreed(acceptor: &TlsAcceptor, stream: TcpStream) -> Option<Box<dyn Stream>> {
-    let agreed = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
-    agreed.ok()?.ok().map(|stream| Box::new(stream) as Box<dyn Stream>)
+async fn agreed(
+    acceptor: &TlsAcceptor,
+    stream: TcpStream,
+    patience: Duration,
+) -> Option<Box<dyn ClientStream>> {
+    let agreed = tokio::time::timeout(patience, acceptor.accept(stream)).await;
+    agreed.ok()?.ok().map(|stream| Box::new(stream) as Box<dyn ClientStream>)
 }
 
 impl axum::serve::Listener for Door {
@@ -101,7 +109,10 @@ impl axum::serve::Listener for Door {
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         match self.come.recv().await {
-            Some(come) => come,
+            Some(connection) => {
+                let peer = connection.place().peer;
+                (connection, peer)
+            }
             // The task that accepts ends with the runtime only.
             None => std::future::pending().await,
         }
@@ -112,42 +123,42 @@ impl axum::serve::Listener for Door {
     }
 }
 
-trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+/// The connection that a request came on.
+#[derive(Debug, Clone)]
+pub(crate) struct Client(pub(crate) Arc<Place>);
 
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
-
-/// A connection, and its place among those that are open.
-pub(crate) struct Connection {
-    stream: Box<dyn Stream>,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl std::fmt::Debug for Connection {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").finish_non_exhaustive()
+impl Connected<IncomingStream<'_, Door>> for Client {
+    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
+        Self(Arc::clone(stream.io().place()))
     }
 }
 
-impl AsyncRead for Connection {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
-}
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
 
-impl AsyncWrite for Connection {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
+    use super::*;
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+    #[test]
+    fn stalled_tls_handshakes_give_up_their_sockets() {
+        let folder = tempfile::tempdir().unwrap();
+        let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        std::fs::write(&certificate, made.cert.pem()).unwrap();
+        std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+        let acceptor = acceptor(&TlsFiles { certificate, key }).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let handshake = Duration::from_secs(3_600);
+            let limits = ConnectionLimits { connections_max: 1, handshake, ..ConnectionLimits::default() };
+            let _door = Door::open(listener, Some(acceptor), limits);
+            let mut first = TcpStream::connect(address).await.unwrap();
+            let _second = TcpStream::connect(address).await.unwrap();
+            // The second one takes the place of the first, whose handshake may last an hour.
+            let end = tokio::time::timeout(Duration::from_secs(60), first.read_u8()).await;
+            assert!(end.expect("its socket is still open").is_err());
+        });
     }
 }

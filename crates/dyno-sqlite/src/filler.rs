@@ -10,6 +10,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::connect::{Link, Params, Purpose};
 use crate::fault::{Doing as _, Fault};
+use crate::layout;
 
 /// Rows between two looks at whether to stop.
 const ROWS_PER_LOOK: u64 = 256;
@@ -20,6 +21,7 @@ pub(crate) const WORDS: TableWords = TableWords {
     // Rows lie in the order of an integer key, which costs nothing besides.
     key_first: true,
     end: "",
+    drop_end: "",
     unlogged: None,
     analyze: |name| format!("ANALYZE {name}"),
     settle: |_| vec!["PRAGMA wal_checkpoint(TRUNCATE)".to_owned()],
@@ -47,8 +49,8 @@ struct Filler(Link);
 
 /// Opens one.
 pub(crate) fn open<'a>(params: &Params) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
-    // One that loads makes the file; one that works leaves it as sessions will find it.
-    drop(params.connect(Purpose::Load, &Arc::default())?);
+    // A connection that works leaves the file as sessions will find it.
+    layout::create_if_missing(params)?;
     let link = params.connect(Purpose::Work, &Arc::default())?;
     // It looks by itself whether to stop.
     Ok((Box::new(Filler(link)), Box::new(|| ())))

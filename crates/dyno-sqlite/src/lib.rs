@@ -26,7 +26,7 @@ use dyno_engine::pool::BreakOff;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Engine, Fill,
     Holder, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Progress, Proof, RowVersion, Sampler,
-    Session, SessionSetup, TableWords, Target, TargetError, Told,
+    Session, SessionSetup, TableWords, Target, TargetError, Told, WorkloadNeeds,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
@@ -84,6 +84,7 @@ impl Target for SqliteTarget {
             server_drive: false,
             duplex: false,
             pipelines: false,
+            read_only_sessions: true,
             ephemeral: self.shared.params.in_memory(),
             load_parallel_max: 1,
         }
@@ -94,8 +95,8 @@ impl Target for SqliteTarget {
         identity::identify(&self.shared.params)
     }
 
-    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
-        identity::preflight(&self.shared, plan)
+    fn preflight(&self, plan: &Plan, needs: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError> {
+        identity::preflight(&self.shared, plan, needs)
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
@@ -145,6 +146,10 @@ impl Target for SqliteTarget {
 impl Dataset for SqliteTarget {
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
         self.shared.block_size_of(wish)
+    }
+
+    fn native_block_size(&self) -> Result<Bytes, TargetError> {
+        self.shared.page_size().map(|size| size.unwrap_or(Bytes(layout::DEFAULT_PAGE_BYTES)))
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {

@@ -52,8 +52,10 @@ fn take_file(database: &Path, holder: &Holder) -> Result<Guard, TargetError> {
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
             .open(&path)
             .map_err(cannot)?;
-        if !file.metadata().map_err(cannot)?.is_file() {
-            return Err(cannot(io::Error::other("it is no regular file")));
+        let facts = file.metadata().map_err(cannot)?;
+        // A second name may be that of a file with something in it. A holder that ends removes the name: none is left then.
+        if !facts.is_file() || facts.nlink() > 1 {
+            return Err(cannot(io::Error::other("it is not a regular file of its own")));
         }
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => {
@@ -147,6 +149,19 @@ mod tests {
         let refused = take_file(&database, &Holder::this_process(Work::Load)).err().unwrap();
         assert!(refused.hint.contains("a link"), "{refused:?}");
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+    }
+
+    #[test]
+    fn hard_link_in_the_place_of_the_lock_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, victim) = (folder.path().join("a.db"), folder.path().join("victim"));
+        std::fs::write(&victim, "mine").unwrap();
+        std::fs::hard_link(&victim, folder.path().join("a.db-dyno")).unwrap();
+        let refused = take_file(&database, &Holder::this_process(Work::Load)).err().unwrap();
+        assert!(refused.message.contains("not a regular file of its own"), "{refused:?}");
+        assert!(!refused.hint.is_empty(), "{refused:?}");
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+        assert!(folder.path().join("a.db-dyno").exists(), "it is not ours to remove");
     }
 
     #[test]

@@ -8,11 +8,12 @@ use rusqlite::types::ValueRef;
 
 use crate::connect::{Params, Purpose};
 use crate::fault::Doing as _;
+use crate::layout;
 
 /// Does `statements`, one after the other on one connection; `told` hears the rows of each.
 pub(crate) fn run(params: &Params, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
-    // One that loads makes the file; one that works leaves it as sessions will find it.
-    drop(params.connect(Purpose::Load, &Arc::default())?);
+    // A connection that works leaves the file as sessions will find it.
+    layout::create_if_missing(params)?;
     let link = params.connect(Purpose::Work, &Arc::default())?;
     for sql in statements {
         let mut statement = link.conn.prepare(sql).doing("read a statement")?;

@@ -53,15 +53,20 @@ impl Shared {
         self.params.connect(Purpose::Inspect, &never()).map(Some)
     }
 
-    /// The page size that data would be loaded with.
-    pub(crate) fn block_size_of(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        let existing = match self.inspect()? {
+    /// The page size of the file; absent where it is empty or not there.
+    pub(crate) fn page_size(&self) -> Result<Option<Bytes>, TargetError> {
+        Ok(match self.inspect()? {
             Some(link) if number(&link.conn, "page_count").doing("look at the file")? > 0 => {
-                Some(number(&link.conn, "page_size").doing("look at the file")?.unsigned_abs())
+                let bytes = number(&link.conn, "page_size").doing("look at the file")?.unsigned_abs();
+                Some(Bytes(bytes))
             }
             _ => None,
-        };
-        match (existing, wish) {
+        })
+    }
+
+    /// The page size that data would be loaded with.
+    pub(crate) fn block_size_of(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        match (self.page_size()?.map(|Bytes(is)| is), wish) {
             (Some(is), Some(Bytes(wanted))) if is != wanted => Err(layout::page_size_differs(is, wanted)),
             (is, wish) => {
                 let bytes = is.or(wish.map(|Bytes(wish)| wish)).unwrap_or(layout::DEFAULT_PAGE_BYTES);

@@ -11,6 +11,7 @@
 //! - [`Nginx`] is a proxy in front of a server of pages;
 //! - [`Sshd`] and [`NodeExporter`] are ways to a machine that is looked at from elsewhere;
 //! - [`Nats`] is one NATS server;
+//! - [`ScriptedOracle`] speaks Oracle's wire protocol and answers by a script: the one double;
 //! - [`SlowWay`] is a way to a server that takes a while;
 //! - [`skip`] and [`cannot`] are the ways for a test to say that it did not run: something could be installed, or nothing
 //!   helps on this machine.
@@ -30,6 +31,7 @@ mod node_exporter;
 mod pgbouncer;
 mod postgres;
 mod prometheus;
+mod scripted_oracle;
 mod skip;
 mod slow_way;
 mod sshd;
@@ -46,6 +48,9 @@ pub use node_exporter::NodeExporter;
 pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
 pub use prometheus::Prometheus;
+pub use scripted_oracle::{
+    ScriptedAnswer, ScriptedCall, ScriptedOptions, ScriptedOracle, ScriptedType, ScriptedValue, WireCounts,
+};
 pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip, with_those_between};
 pub use slow_way::SlowWay;
 pub use sshd::Sshd;

@@ -78,10 +78,7 @@ impl Actor {
     #[cold]
     pub fn failed(&mut self, class: ErrorClass) -> Failed {
         match self {
-            Self::Blocks(actor) => {
-                actor.failed(class);
-                Failed::default()
-            }
+            Self::Blocks(actor) => Failed { in_doubt: actor.failed(class), ..Failed::default() },
             Self::Own(actor) => actor.failed(class),
         }
     }

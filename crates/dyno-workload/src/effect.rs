@@ -12,9 +12,15 @@ pub struct Effect {
     /// Transactions, those that only read with them: a statement outside of any is one.
     pub transactions: u64,
     /// 1 where a step of it took it back, which is no failure.
-    pub rolled_back: u32,
+    pub rolled_back: u16,
+    /// 1 where it was a poll that has found nothing: no operation, whatever else is here.
+    pub empty_polls: u16,
     /// What its steps have tallied.
     pub tallied: u32,
+    /// Statements that write and tell how many rows they changed.
+    pub write_statements: u32,
+    /// As many of them as changed no row.
+    pub empty_writes: u32,
 }
 
 impl Effect {
@@ -32,4 +38,6 @@ pub struct Failed {
     pub is_open: bool,
     /// Whether the operation may begin anew when that is rolled back.
     pub may_again: bool,
+    /// Whether the connection was lost while a commit of writes was under way: whether they are there is not known.
+    pub in_doubt: bool,
 }

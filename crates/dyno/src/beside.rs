@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use dyno_campaign::Event;
-use dyno_metrics::{Annotator, Metrics, PostError, Server};
+use dyno_metrics::{Annotator, Metrics, MetricsAccess, PostError, ServeMetricsError, Server};
+use dyno_record::private_file::open_secret_warning;
 
 use crate::cli::Common;
 use crate::exit::usage;
@@ -11,6 +12,31 @@ use crate::talk::Talk;
 
 /// Holds the token of a service account of Grafana.
 const TOKEN_ENV: &str = "DYNO_GRAFANA_TOKEN";
+
+/// Who may read the metrics, as options and environment say.
+fn metrics_access(common: &Common) -> anyhow::Result<MetricsAccess> {
+    let of_environment = std::env::var(METRICS_TOKEN_ENV).ok();
+    let token = match &common.metrics_token_file {
+        None => of_environment,
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                usage(format!("{} (--metrics-token-file) cannot be read: {error}", path.display()), "")
+            })?;
+            Some(text.lines().next().unwrap_or_default().trim().to_owned())
+        }
+    };
+    match token {
+        Some(token) if token.is_empty() && common.metrics_token_file.is_some() => {
+            Err(usage("the file of --metrics-token-file has no token in its first line", ""))
+        }
+        token => {
+            Ok(MetricsAccess { token: token.filter(|token| !token.is_empty()), open: common.metrics_open })
+        }
+    }
+}
+
+/// Holds the token that a scraper of `--metrics` has to send.
+const METRICS_TOKEN_ENV: &str = "DYNO_METRICS_TOKEN";
 
 /// Everybody that the options name.
 #[derive(Default)]
@@ -30,13 +56,26 @@ impl Beside {
         let mut beside = Self::default();
         if let Some(address) = &common.metrics {
             let metrics = Metrics::new();
-            let server = Server::start(address, metrics.clone()).map_err(|error| {
-                usage(
-                    format!("nobody can listen on --metrics {address}: {error}"),
+            let access = metrics_access(common)?;
+            let is_open = access.token.is_none();
+            let file = common.metrics_token_file.as_deref();
+            let warning =
+                file.and_then(|file| open_secret_warning("the token file of --metrics-token-file", file));
+            warning.into_iter().for_each(|words| talk.say(&format!("warning: {words}")));
+            let server = Server::start(address, metrics.clone(), access).map_err(|error| match error {
+                ServeMetricsError::Open(_) => usage(
+                    format!("--metrics: {error}"),
+                    "give --metrics-token-file FILE or DYNO_METRICS_TOKEN; --metrics-open serves them to everyone",
+                ),
+                ServeMetricsError::Io(error) => usage(
+                    format!("--metrics {address}: nobody can listen there: {error}"),
                     "give an address and a free port, such as 127.0.0.1:9750, or :9750 for this machine alone",
-                )
+                ),
             })?;
             talk.say(&format!("metrics at http://{}/metrics", server.address()));
+            if is_open && !server.address().ip().is_loopback() {
+                talk.say("warning: everyone who reaches this address reads the metrics (--metrics-open)");
+            }
             beside.metrics = Some(metrics);
         }
         if let Some(url) = &common.annotate {

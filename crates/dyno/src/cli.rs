@@ -39,7 +39,7 @@ pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportMetrics, ImportSlob, List, ReportArgs, Show, Trend};
 #[cfg(feature = "serve")]
 pub(crate) use serve::Serve;
-pub(crate) use shared::Marks;
+pub(crate) use shared::{DateOrder, DecimalMark, DialectArgs, Marks, Separator};
 pub(crate) use study::{ListStudies, ReportStudy, ResumeStudy, RunStudy, Study, StudyCommand, WhichStudy};
 pub(crate) use suite::{Suite, SuiteCommand, Which};
 pub(crate) use verdicts::{Price, Scorecard};
@@ -96,6 +96,19 @@ pub(crate) struct Common {
     /// Serve what is measured as OpenMetrics while the command runs, such as 127.0.0.1:9750, or :9750 for this machine alone.
     #[arg(long, global = true, value_name = "ADDRESS", help_heading = "Watching")]
     pub(crate) metrics: Option<String>,
+    /// The file whose first line is the token that a scraper of --metrics has to send; or the token itself in DYNO_METRICS_TOKEN.
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        requires = "metrics",
+        help_heading = "Watching",
+        hide_short_help = true
+    )]
+    pub(crate) metrics_token_file: Option<PathBuf>,
+    /// Serve --metrics on an address beyond this machine without a token, to everyone who reaches it.
+    #[arg(long, global = true, requires = "metrics", help_heading = "Watching", hide_short_help = true)]
+    pub(crate) metrics_open: bool,
     /// Mark the window of each run in the Grafana at this address; DYNO_GRAFANA_TOKEN holds a service account's token.
     #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
     pub(crate) annotate: Option<String>,
@@ -103,7 +116,8 @@ pub(crate) struct Common {
     #[cfg(feature = "otlp")]
     #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
     pub(crate) otlp: Option<String>,
-    /// Append what happens to FILE, one JSON object a line, for a program that follows it (`dyno serve` does).
+    /// Append what happens to FILE, one JSON object a line, for a program that follows it (`dyno serve` does). A named pipe of your
+    /// own works while something reads it; a link such as /dev/stdout and files of other users in a shared folder are refused.
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) events: Option<PathBuf>,
     /// Data for machines on stdout; talk stays on stderr.
@@ -290,17 +304,18 @@ pub(crate) enum Command {
             Examples:\n  dyno trend\n  dyno trend --like 20260321-142501-7f3a --metric service_p99_us\n  dyno trend tag:nightly --json"
     )]
     Trend(Trend),
-    /// Results of other tools and documents as run records: a CSV file, one record a line; or the records in a report.
+    /// Results of other tools and documents as run records: a table, one record a line; a log of a known tool; or the records in a report.
     #[command(
         after_long_help = "Each --map says what a column is: COLUMN=FIELD, with :UNIT behind it where it is not the field's own, and \
             @TARGET for one of several databases. FIELD is sessions, ops (a total), ops_per_s, rows_per_s, seconds, \
             service_mean_us, service_p99_us, variant, tag, started_at, a key of the plan (workload.update_pct), a metric \
             (logical_reads_per_s), any other name with a unit (tpcc_per_s:1/s), or label. Units: us ms s, 1/s blocks/s rows/s bytes/s \
             KB/s MB/s MiB/s GB/s, %, count blocks rows bytes sessions. Columns that are not mapped are left out; an empty cell \
-            stays absent. --set tells what the file does not: --set workload.work_unit=256 --set run.time=180s.\n\n\
+            stays absent. Without --map, the output of sysbench, pgbench, `pgbench -l`, HammerDB (TPROC-C), go-tpc (TPC-C) and BenchBase (summary.json) is recognized. Semicolons, tabs, decimal commas, grouped digits and dates are recognized where the whole table shows what they mean; \
+            what may mean two things is refused with the option that decides. --set tells what the file does not: --set workload.work_unit=256 --set run.time=180s.\n\n\
             Examples:\n  dyno import slob.csv --map sessions=sessions --map ops=ops --map lio_per_s=logical_reads_per_s --map variant=variant \\\n    \
             --set run.time=180s --set workload.work_unit=256 --tag slob --dry-run\n  \
-            dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2\n  dyno import report.html"
+            dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2\n  dyno import sysbench.log --tag sysbench --product MySQL\n  dyno import report.html"
     )]
     Import(Import),
     /// A plan from another tool's configuration: slob.conf of SLOB 2.0 to 2.5, or pgio.conf.

@@ -21,6 +21,18 @@ pub(crate) fn plan(common: &Common) -> Result<Plan, PlanErrors> {
     dyno_plan::read(&PlanSource { file: plan_file(common)?, ..options(common) })
 }
 
+/// The options, with the embedded engine's default database as the target where they name neither a target nor a plan that
+/// exists.
+pub(crate) fn on_embedded_by_default(common: &Common) -> Common {
+    let mut common = common.clone();
+    let has_plan = common.plan != Path::new(DEFAULT_PLAN) || common.plan.exists();
+    let embedded = ENGINES.specs.0.first().filter(|engine| !engine.is_server());
+    if let (false, true, Some(engine)) = (has_plan, common.target.is_empty(), embedded) {
+        common.target.push(engine.template.to_owned());
+    }
+    common
+}
+
 /// The plan file, if there has to be one: with a target named, every other key has a default.
 pub(crate) fn plan_file(common: &Common) -> Result<Option<PlanFile>, PlanErrors> {
     let optional = !common.target.is_empty() && common.plan == Path::new(DEFAULT_PLAN);

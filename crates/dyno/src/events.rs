@@ -4,9 +4,9 @@
 //! left out. Progress of loads comes from many threads and thousands of times a second; it is told once a second.
 //!
 //! The other program may ask something back, in a file of that name with `.ask` behind it: `pause`, `go` or `skip`. The same thread
-//! looks for it, and takes it away when it has heard.
+//! looks for it, and takes it away when it has heard. Requests of other users are ignored.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use dyno_campaign::{Error, Event, Listener, LoadEvent, Steer, Told};
 use dyno_engine::Secret;
 use dyno_plan::TargetUrl;
+use dyno_record::event_file;
 
 use crate::exit::{Exit, usage};
 
@@ -31,7 +32,11 @@ const LOOK: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(crate) struct EventLog {
     lines: Option<SyncSender<Told>>,
-    writer: Option<JoinHandle<()>>,
+    /// Returns how many lines it could not write, and why not.
+    writer: Option<JoinHandle<Lost>>,
+    path: PathBuf,
+    /// Lines that found no room while the writer was behind.
+    skipped: AtomicU64,
     /// Rows of the load's phase so far.
     rows: AtomicU64,
     began: Instant,
@@ -42,10 +47,10 @@ pub(crate) struct EventLog {
 }
 
 impl EventLog {
-    /// Appends to the file at `path`, which is made for its user alone if it is not there.
+    /// Appends to the file at `path`, which is created for its user alone where it is missing. What another user could have put
+    /// there is refused.
     pub(crate) fn append(path: &Path) -> anyhow::Result<Self> {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(|error| {
+        let file = event_file::open_to_append(path).map_err(|error| {
             usage(format!("{} cannot be written: {error}", path.display()), "name another file with --events")
         })?;
         let (lines, told) = sync_channel(WAITING_MAX);
@@ -56,6 +61,8 @@ impl EventLog {
         Ok(Self {
             lines: Some(lines),
             writer: Some(writer),
+            path: path.to_owned(),
+            skipped: AtomicU64::new(0),
             rows: AtomicU64::new(0),
             began: Instant::now(),
             told_s: AtomicU64::new(0),
@@ -87,34 +94,64 @@ impl EventLog {
 
     /// One line.
     pub(crate) fn tell(&self, told: Told) {
-        if let Some(lines) = &self.lines {
-            let _ = lines.try_send(told);
+        if let Some(lines) = &self.lines
+            && lines.try_send(told).is_err()
+        {
+            self.skipped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Says how the program ends, and waits until all is written.
-    pub(crate) fn end(mut self, exit: Exit) {
+    /// Writes how the program ends, and waits until all is written. What is missing in the file is returned in words.
+    pub(crate) fn end(mut self, exit: Exit) -> Option<String> {
         if let Some(lines) = self.lines.take() {
             // It has to be there, so this one waits for room.
             let _ = lines.send(Told::End { exit: exit as i32 });
         }
-        if let Some(writer) = self.writer.take() {
-            let _ = writer.join();
-        }
+        let lost = self.writer.take().and_then(|writer| writer.join().ok()).unwrap_or_default();
+        let skipped = self.skipped.load(Ordering::Relaxed);
+        let problem = match lost.error {
+            Some(error) => format!("{} lines were not written: {error}", lost.lines + skipped),
+            None if skipped > 0 => {
+                format!("{skipped} lines were left out, because the file could not keep up")
+            }
+            None => return None,
+        };
+        Some(format!("{} (--events) is incomplete: {problem}", self.path.display()))
     }
 }
 
+/// Lines that could not be written.
+#[derive(Debug, Default)]
+struct Lost {
+    lines: u64,
+    /// Why the first could not.
+    error: Option<std::io::Error>,
+}
+
 /// Writes line by line; a file that takes no more is no reason to end a run.
-fn write(mut file: File, told: &Receiver<Told>, asked: &Asked) {
+fn write(mut file: File, told: &Receiver<Told>, asked: &Asked) -> Lost {
+    let mut lost = Lost::default();
+    // Part of a line may stand at the end of the file, and the next one begins behind it.
+    let mut is_broken = false;
     loop {
         match told.recv_timeout(LOOK) {
             Ok(told) => {
                 let Ok(mut line) = serde_json::to_vec(&told) else { continue };
                 line.push(b'\n');
-                let _ = file.write_all(&line);
+                if is_broken {
+                    line.insert(0, b'\n');
+                }
+                match file.write_all(&line) {
+                    Ok(()) => is_broken = false,
+                    Err(error) => {
+                        is_broken = true;
+                        lost.lines += 1;
+                        lost.error.get_or_insert(error);
+                    }
+                }
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Disconnected) => return lost,
         }
         asked.hear();
     }
@@ -130,9 +167,9 @@ impl Asked {
     fn hear(&self) {
         let steer = self.steer.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(steer) = &*steer else { return };
-        let Ok(word) = std::fs::read_to_string(&self.path) else { return };
+        let Some(word) = event_file::read_request(&self.path) else { return };
         let _ = std::fs::remove_file(&self.path);
-        match word.trim() {
+        match word.as_str() {
             "pause" => steer.pause(true),
             "go" => steer.pause(false),
             "skip" => steer.skip(),

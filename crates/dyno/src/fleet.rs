@@ -6,8 +6,9 @@ use std::sync::Arc;
 use dyno_campaign::{Agents, Error};
 use dyno_drive::Muster;
 use dyno_engine::Cancel;
-use dyno_fleet::{Access, FleetError, FleetOptions, Gathering, NatsAgents, NatsFleet, Weights};
+use dyno_fleet::{Access, FleetError, FleetOptions, Gathering, GroupKey, NatsAgents, NatsFleet, Weights};
 use dyno_plan::Plan;
+use dyno_record::private_file;
 use serde::Deserialize;
 
 use crate::cli::{Hosts, Meeting, Met};
@@ -19,6 +20,7 @@ use crate::talk::Talk;
 /// The driver hosts that the options ask for, reserved for this process; nothing where it drives alone.
 pub(crate) fn gathered(hosts: &Hosts, command: &str, talk: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
     let Some(count) = hosts.hosts else { return Ok(None) };
+    warn_open_secrets(&hosts.met.meeting, talk);
     let options = FleetOptions {
         access: access(&hosts.met.meeting)?,
         group: hosts.met.host_group.clone(),
@@ -71,6 +73,9 @@ pub(crate) fn agents(met: Option<&Met>) -> Option<Arc<dyn Agents>> {
         meeting: Meeting {
             nats: of_environment("DYNO_NATS").unwrap_or_else(|| crate::cli::NATS.to_owned()),
             nats_auth: of_environment("DYNO_NATS_AUTH").map(PathBuf::from),
+            group_key_file: of_environment("DYNO_GROUP_KEY_FILE").map(PathBuf::from),
+            insecure: of_environment("DYNO_INSECURE")
+                .is_some_and(|value| !matches!(&*value, "0" | "false" | "no")),
         },
         host_group: of_environment("DYNO_GROUP").unwrap_or_else(|| crate::cli::GROUP.to_owned()),
     });
@@ -160,7 +165,40 @@ pub(crate) fn access(meeting: &Meeting) -> anyhow::Result<Access> {
         (None, None) => None,
         _ => return Err(usage("certificate and key go together", "name both in the file of --nats-auth")),
     };
-    Ok(Access { url: meeting.nats.clone(), token, user, nkey, ca: auth.ca, certificate })
+    let key = group_key(meeting)?;
+    Ok(Access { url: meeting.nats.clone(), token, user, nkey, ca: auth.ca, certificate, key })
+}
+
+/// Warns of files of secrets that others may read.
+pub(crate) fn warn_open_secrets(meeting: &Meeting, talk: &Talk) {
+    let files = [("the group key", &meeting.group_key_file), ("the file of --nats-auth", &meeting.nats_auth)];
+    for (what, path) in files {
+        let words = path.as_deref().and_then(|path| private_file::open_secret_warning(what, path));
+        words.into_iter().for_each(|words| talk.say(&format!("warning: {words}")));
+    }
+}
+
+/// The key of the group; absent where the user does without.
+fn group_key(meeting: &Meeting) -> anyhow::Result<Option<GroupKey>> {
+    let of_environment = std::env::var("DYNO_GROUP_KEY").ok().filter(|value| !value.is_empty());
+    let text = match (&meeting.group_key_file, of_environment) {
+        (Some(path), _) => Some(std::fs::read_to_string(path).map_err(|error| {
+            usage(format!("{} (--group-key-file) cannot be read: {error}", path.display()), "")
+        })?),
+        (None, text) => text,
+    };
+    let make = "`dyno agent --make-key` prints one; agents and commands of a group have the same";
+    match (text, meeting.insecure) {
+        (Some(text), _) => match GroupKey::of(&text) {
+            Some(key) => Ok(Some(key)),
+            None => Err(usage("the group key is too short", make)),
+        },
+        (None, true) => Ok(None),
+        (None, false) => Err(usage(
+            "without a group key everyone who reaches the NATS server is obeyed and believed",
+            "--group-key-file FILE or DYNO_GROUP_KEY (`dyno agent --make-key` makes one); or --insecure in a network without strangers",
+        )),
+    }
 }
 
 fn read_auth(path: &Path) -> anyhow::Result<Auth> {

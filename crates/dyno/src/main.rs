@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     let cli = cli::Cli::read();
     let mut talk = talk::Talk::new(&cli.common);
     let opened = cli.common.events.as_deref().map(events::EventLog::append).transpose();
-    let exit = match opened {
+    let mut exit = match opened {
         Ok(log) => {
             talk.events = log.map(std::sync::Arc::new);
             commands::run(&cli, &talk).unwrap_or_else(|error| told_error::report(&error, &talk))
@@ -42,7 +42,13 @@ fn main() -> ExitCode {
         Err(error) => told_error::report(&error, &talk),
     };
     if let Some(log) = talk.events.take().and_then(std::sync::Arc::into_inner) {
-        log.end(exit);
+        // A program that follows the file has not seen all of it, so the command has not done what it was asked for.
+        if let Some(problem) = log.end(exit) {
+            talk.say(&format!("error: {problem}"));
+            if exit == exit::Exit::Done {
+                exit = exit::Exit::Failed;
+            }
+        }
     }
     exit.into()
 }

@@ -93,7 +93,9 @@ fn study(event: &StudyEvent, talk: &Talk) {
             talk.say(&format!("  {task}: {words}"));
         }
         StudyEvent::Reverting(name, why) => talk.say(&format!("  putting {name} back: {why}")),
-        StudyEvent::Reverted(name) => talk.say(&format!("  {name} is back as it was")),
+        StudyEvent::Reverted(name) => {
+            talk.say(&format!("  {name}: the commands that put it back ended well"));
+        }
         StudyEvent::Failed(name, why) => {
             talk.error(&format!("{name}: {why}"), "this leg has no figures; the study goes on");
         }
@@ -122,6 +124,9 @@ pub(crate) fn load(event: &LoadEvent, talk: &Talk) {
             talk.say(&format!("{error}: removing what Dyno made, and loading anew"));
         }
         LoadEvent::Worn(note) => talk.say(note),
+        LoadEvent::Retried(error, retry, retries) => {
+            talk.say(&format!("the database took work back: {error}; retry {retry} of {retries}"));
+        }
         LoadEvent::Done(report) => talk.say(&loaded(report)),
         LoadEvent::SetUp(done) => talk.say(&set_up(done)),
         LoadEvent::Phase(..) | LoadEvent::Advance(..) | LoadEvent::Over => {}
@@ -243,6 +248,7 @@ fn warning(event: &Warning, talk: &Talk) {
                 "rows that this run inserted are still there{why}; the next run removes them before it begins"
             ));
         }
+        Warning::OpenSecret(words) => talk.say(&format!("warning: {words}")),
         Warning::ConsentNotKept(error, path) => talk.say(&format!(
             "that these commands are allowed cannot be kept in {}: {error}",
             path.display()
@@ -278,7 +284,8 @@ pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let placed =
         dyno_report::placement_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
     let host = dyno_report::host_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
-    let placed = format!("{host}{placed}");
+    let caveats: String = dyno_report::caveats(record, style);
+    let placed = format!("{caveats}{host}{placed}");
     let targets = dyno_report::targets_table(record, style);
     let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
     let beside = dyno_report::beside::table(record, style);

@@ -12,7 +12,7 @@ use crate::doubts::{Doubt, Doubts};
 use crate::knee::by_kneedle;
 use crate::limited::{Confidence, Limited};
 use crate::number::{percent, sessions};
-use crate::points::{Curve, Point, phrase};
+use crate::points::{Curve, OPS, Point, phrase};
 
 pub use all::{Answers, WithoutResult};
 pub use tone::Tone;
@@ -76,8 +76,16 @@ pub struct Answer {
 
 /// The answer of a curve along sessions; none where no point has the measure.
 pub fn answer(measure: &str, curve: &Curve<'_>) -> Option<Answer> {
-    let known: Vec<(&Point, f64)> =
-        curve.points.iter().filter_map(|point| Some((*point, point.get(measure)?))).collect();
+    // More than the rate asks for is a backlog's or chance's, and no capacity.
+    let within_rate = |point: &Point, value: f64| match point.limited().and_then(|limit| limit.asked_per_s) {
+        Some(asked_per_s) if measure == OPS => value.min(asked_per_s),
+        _ => value,
+    };
+    let known: Vec<(&Point, f64)> = curve
+        .points
+        .iter()
+        .filter_map(|point| point.get(measure).map(|value| (*point, within_rate(point, value))))
+        .collect();
     let (best, value) = known.iter().copied().reduce(|best, at| if at.1 > best.1 { at } else { best })?;
     let loads = curve.loads(measure, "service_mean_us");
     // A curve along the rate of an open loop has the same sessions everywhere.
@@ -154,8 +162,13 @@ impl Answer {
     pub fn sentence(&self) -> String {
         let place = |at: &Place| sessions(f64::from(at.sessions));
         let head = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
-        let capacity =
-            format!("capacity {} with {}", phrase(&self.measure, self.capacity.value), place(&self.capacity));
+        // The rate asked for was done: what the platform could do beyond it was not measured.
+        let least = if self.limit.asked_per_s.is_some() { "at least " } else { "" };
+        let capacity = format!(
+            "capacity {least}{} with {}",
+            phrase(&self.measure, self.capacity.value),
+            place(&self.capacity)
+        );
         let bend = match &self.bend {
             Some(bend) => format!("bends at {}", place(bend)),
             None => self.no_bend().to_owned(),

@@ -49,6 +49,19 @@ fn a_curve_has_capacity_bend_limit_confidence_and_headroom() {
 }
 
 #[test]
+fn capacity_is_never_more_than_the_rate_that_was_asked_for() {
+    let mut record = run(4, 1_100.0, 40.0);
+    record.ops.get_mut("all").unwrap().rate_per_s = 1_100.0;
+    record.plan.workload.rate = Some(dyno_plan::Rate(1_000.0));
+    record.window.as_mut().unwrap().overdue = Some((1_000, 0));
+    let answer = answer_of(&[record]);
+    assert_eq!((answer.limit.by, answer.confidence), (Component::Rate, Confidence::Likely));
+    assert_eq!(answer.capacity.value, 1_000.0);
+    assert!(answer.sentence().starts_with("capacity at least 1,000 operations/s"), "{}", answer.sentence());
+    assert!(answer.why.iter().any(|why| why.contains("overdue at the window's begin")), "{:?}", answer.why);
+}
+
+#[test]
 fn repeats_that_lie_apart_or_disagree_are_less_sure() {
     let sure = [run(4, 1_000.0, 97.0), run(4, 1_010.0, 97.0)];
     assert_eq!(answer_of(&sure).confidence, Confidence::Sure);

@@ -3,7 +3,7 @@
 //! Half of a window under one setting and half under another is a figure of neither, and nothing in it shows that. So is one
 //! in which an index was created. Each snapshot is compared with the one before, so what was changed and changed back is here.
 
-use dyno_record::{Change, CheckStatus, Counters, MarkKind, SETTINGS, SHAPE};
+use dyno_record::{Change, CheckStatus, Counters, MarkKind, RELOADED, SETTINGS, SHAPE};
 
 use super::facts::Facts;
 use super::finding::{Verdict, found, skip};
@@ -20,11 +20,13 @@ pub(super) fn some_of(names: &[String]) -> String {
     }
 }
 
-/// Both intervals that have counters, by name.
+/// Both intervals that have counters, by name. One of which none was read shows no change, whatever happened.
 pub(super) fn intervals<'a>(facts: &Facts<'a>) -> Vec<(&'static str, &'a Counters)> {
     let window = facts.record.window.as_ref().map(|_| ("window", &facts.record.counters));
     let whole = facts.record.whole.as_ref().map(|whole| ("whole run", &whole.counters));
-    window.into_iter().chain(whole).collect()
+    let is_read =
+        |(_, counters): &(&str, &Counters)| !counters.portable.is_empty() || !counters.native.is_empty();
+    window.into_iter().chain(whole).filter(is_read).collect()
 }
 
 /// A moment of an interval, short.
@@ -78,7 +80,8 @@ fn look(facts: &Facts<'_>, kind: &Kind) -> Verdict {
         return skip("there are no counters");
     }
     for (name, counters) in &intervals {
-        let changes: Vec<String> = counters.changed(kind.kind).map(kind.words).collect();
+        let is_known = |change: &&Change| change.name != RELOADED;
+        let changes: Vec<String> = counters.changed(kind.kind).filter(is_known).map(kind.words).collect();
         if changes.is_empty() {
             continue;
         }
@@ -121,6 +124,24 @@ pub(super) fn data(facts: &Facts<'_>) -> Verdict {
 
 /// Settings of the database.
 pub(super) fn settings(facts: &Facts<'_>) -> Verdict {
+    let is_reload = |change: &Change| change.name == RELOADED;
+    // A server that starts reads its settings, which is no change of them.
+    let changed = |counters: &Counters| {
+        let restarted = counters.changed(MarkKind::Epoch).next().is_some();
+        restarted || counters.changed(MarkKind::Setting).any(|change| !is_reload(change))
+    };
+    let in_window = facts.record.window.as_ref().map(|_| &facts.record.counters);
+    if let Some(reload) = in_window
+        .filter(|window| !changed(window))
+        .and_then(|window| window.changed(MarkKind::Setting).find(|change| is_reload(change)))
+    {
+        let detail = format!(
+            "settings were set in the window{}, and snapshots show none that differs; one that changed and changed back \
+             between two snapshots is not seen",
+            moment(reload)
+        );
+        return found(CheckStatus::Warn, "no change", "settings were set", detail);
+    }
     look(
         facts,
         &Kind {

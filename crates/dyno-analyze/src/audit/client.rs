@@ -1,12 +1,13 @@
 //! The client: errors it met, arrivals it owed, and whether it was itself the limit.
 
 use dyno_plan::{Arrivals, Rate};
-use dyno_record::{CheckStatus, Window};
+use dyno_record::{CheckStatus, OpStats, Window};
 
 use super::facts::Facts;
 use super::finding::{Finding, Verdict, found, skip};
 use super::fleet;
 use crate::number::{count, figure, fixed, percent, time_us};
+use crate::overdue::Overdue;
 
 /// Share of failed operations, %, that is worth a word; deadlocks and serialization failures of a contended load are few.
 const ERRORS_WARN_PCT: f64 = 1.0;
@@ -38,21 +39,16 @@ const OWN_CPU_PCT: f64 = 80.0;
 /// Failed operations and lost connections.
 pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
     let (done, failed) = (facts.op_count(), facts.error_count());
+    if facts.record.ops.is_empty() && facts.record.errors.is_empty() {
+        return skip("no operation was begun");
+    }
     let tallies = &facts.record.errors;
     let sum =
         |part: fn(&dyno_record::ErrorTally) -> u64| tallies.iter().map(part).fold(0u64, u64::saturating_add);
     let (all, reconnects) = (sum(|tally| tally.count), sum(|tally| tally.reconnects));
     let hard = tallies.iter().find(|tally| tally.class != "retryable" && tally.count > 0);
     if failed == 0 && all == 0 && reconnects == 0 {
-        let retried = sum(|tally| tally.retried);
-        let words = match retried {
-            0 => "none".to_owned(),
-            retried => format!(
-                "none; {} transactions were taken back by the database and begun anew",
-                count(retried)
-            ),
-        };
-        return found(CheckStatus::Pass, "0", "0", words);
+        return found(CheckStatus::Pass, "0", "0", format!("none{}", retries_words(facts)));
     }
     let attempts = done.saturating_add(failed);
     let share_pct = if attempts == 0 { 0.0 } else { failed as f64 * 100.0 / attempts as f64 };
@@ -66,6 +62,15 @@ pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
         percent(share_pct),
         count(all)
     );
+    let in_doubt = sum(|tally| tally.in_doubt);
+    let doubt = match in_doubt {
+        0 => String::new(),
+        in_doubt => format!(
+            "; {} lost their connection during a commit, and whether it was done is not known",
+            count(in_doubt)
+        ),
+    };
+    let words = format!("{words}{}{doubt}", retries_words(facts));
     let met = facts.replicated && tallies.iter().any(|tally| tally.class == "retryable" && tally.count > 0);
     let words = match met {
         true => format!(
@@ -86,12 +91,28 @@ pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
     found(status, "0", observed, format!("{words}; all were done anew"))
 }
 
+/// Retries in the window: `; the database took back 304 attempts in the window, which began again (pay 301, stock 3)`.
+fn retries_words(facts: &Facts<'_>) -> String {
+    let retries = |name: &str| facts.record.ops.get(name).map_or(0, |ops| ops.retries);
+    let all = retries(dyno_record::ALL);
+    if all == 0 {
+        return String::new();
+    }
+    let classes = facts.record.by_class().filter(|(name, ops)| *name != dyno_record::ALL && ops.retries > 0);
+    let each: Vec<String> = classes.map(|(name, ops)| format!("{name} {}", count(ops.retries))).collect();
+    format!(
+        "; the database took back {} attempts in the window, which began again ({})",
+        count(all),
+        each.join(", ")
+    )
+}
+
 /// A rate that was asked for.
 struct Asked {
     /// Of which workload, where there are several: `writes: `.
     of: String,
     rate: f64,
-    /// Operations that ended, well or not.
+    /// Operations that ended, well or not, and polls that found nothing: those were due, too.
     done: u64,
     sessions: u32,
 }
@@ -108,12 +129,17 @@ impl Asked {
     }
 }
 
+/// Operations that ended, well or not, and polls.
+fn begun(ops: &OpStats) -> u64 {
+    ops.count.saturating_add(ops.errors).saturating_add(ops.empty_polls)
+}
+
 /// The rates that were asked for, but for those of a schedule of phases.
 fn asked(facts: &Facts<'_>) -> Vec<Asked> {
     let by_phases = usize::from(!facts.record.phases.is_empty());
     let several = facts.record.workloads().skip(by_phases).filter_map(|own| {
         let share = own.share.as_ref()?;
-        let done = share.ops.as_ref().map_or(0, |ops| ops.count.saturating_add(ops.errors));
+        let done = share.ops.as_deref().map_or(0, begun);
         Some(Asked { of: format!("{}: ", own.name), rate: share.rate_per_s?, done, sessions: share.sessions })
     });
     if !facts.record.beside.is_empty() {
@@ -122,7 +148,7 @@ fn asked(facts: &Facts<'_>) -> Vec<Asked> {
     let only = |rate: Rate| Asked {
         of: String::new(),
         rate: rate.0,
-        done: facts.op_count().saturating_add(facts.error_count()),
+        done: facts.op_count().saturating_add(facts.error_count()).saturating_add(facts.empty_polls()),
         sessions: facts.sessions(),
     };
     facts.record.plan.workload.rate.map(only).into_iter().collect()
@@ -171,6 +197,20 @@ fn rates(facts: &Facts<'_>, window: &Window, all: &[Asked], late: Option<f64>) -
     let arrivals = facts.record.plan.workload.arrivals;
     if all.iter().any(|one| (one.done as f64) < one.least(arrivals, work_s)) {
         let detail = format!("{words}: platform or client is saturated below the rate");
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    let is_too_wide = |one: &&Asked| {
+        one.least(arrivals, work_s) <= 0.0 && (one.done as f64) < one.rate * work_s * RATE_SHARE_MIN
+    };
+    if let Some(one) = all.iter().find(is_too_wide) {
+        return skip(format!(
+            "{words}: of {} that were due as many may be missing",
+            figure(one.rate * work_s)
+        ));
+    }
+    let due = all.iter().map(|one| one.rate).sum::<f64>() * work_s;
+    if let Some(overdue) = Overdue::of(facts.record, due) {
+        let detail = format!("{words}; {}", overdue.words());
         return found(CheckStatus::Warn, expected, observed, detail);
     }
     if late.is_some_and(|late| late > LATE_US) {
@@ -270,12 +310,17 @@ pub(super) fn cost(facts: &Facts<'_>) -> Verdict {
     if share_pct <= limit_pct {
         return found(CheckStatus::Pass, expected, observed, words);
     }
-    let detail = if same_host {
-        format!("{words}: drive from another host, or with workload.drive = \"server\"")
-    } else {
-        format!(
+    // Loops inside the database are the block workload's alone.
+    let has_loops = facts.record.workload.is_none();
+    let detail = match (same_host, has_loops) {
+        (true, true) => format!("{words}: drive from another host, or with workload.drive = \"server\""),
+        (true, false) => format!("{words}: drive from another host"),
+        (false, true) => format!(
             "{words}: the client is the limit; give it more processors or use workload.drive = \"server\""
-        )
+        ),
+        (false, false) => {
+            format!("{words}: the client is the limit; give it more processors, or drive from several hosts")
+        }
     };
     found(CheckStatus::Warn, expected, observed, detail)
 }

@@ -62,4 +62,12 @@ impl Tolerance {
         };
         Difference { by, status }
     }
+
+    /// How much the counts may differ without a word, where they do differ and that is as much as the client did or more: that
+    /// they agree proves nothing then.
+    pub(super) fn too_wide(&self, client: u64, difference: Difference) -> Option<u64> {
+        let free = if difference.by < 0 { self.fewer } else { self.more };
+        let agrees = difference.status == CheckStatus::Pass && difference.by != 0;
+        (agrees && free >= client).then_some(free)
+    }
 }

@@ -1,17 +1,21 @@
 //! Whether the database's counters can be trusted at all: none went backwards, none started anew, none is just missing.
 
+use dyno_plan::OnLost;
 use dyno_record::{CheckStatus, Counter, CounterDelta, Fall, MarkKind};
 
 use super::changes::{change_words, intervals, some_of, span};
 use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
-use crate::number::{count, signed};
+use super::finding::{Skip, Verdict, found, skip};
+use crate::number::{count, fixed, signed};
 
 /// A server that was restarted, or statistics that were reset.
 pub(super) fn epoch(facts: &Facts<'_>) -> Verdict {
     let intervals = intervals(facts);
     if intervals.is_empty() {
         return skip("there are no counters");
+    }
+    if let Some(skipped) = restarted(facts) {
+        return Err(skipped);
     }
     for (name, counters) in intervals {
         let changes: Vec<String> = counters.changed(MarkKind::Epoch).map(change_words).collect();
@@ -32,11 +36,27 @@ pub(super) fn epoch(facts: &Facts<'_>) -> Verdict {
     found(CheckStatus::Pass, "no change", "no change", "no restart and no reset of statistics")
 }
 
+/// Why counters cannot be compared, where the server was restarted in an outage that the run measures.
+fn restarted(facts: &Facts<'_>) -> Option<Skip> {
+    let record = facts.record;
+    if record.outages.is_empty() || record.plan.run.on_lost != OnLost::Reconnect {
+        return None;
+    }
+    let change = record.counters.restart()?;
+    Some(Skip(format!(
+        "the server was restarted in an outage, and its counters began again: {}",
+        change_words(change)
+    )))
+}
+
 /// Counters that went backwards.
 pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
     let intervals = intervals(facts);
     if intervals.is_empty() {
         return skip("there are no counters");
+    }
+    if let Some(skipped) = restarted(facts) {
+        return Err(skipped);
     }
     let mut compared = 0u64;
     // Those that spoil the run, and those that spoil the comparison of its whole life only.
@@ -96,15 +116,26 @@ pub(super) fn known(facts: &Facts<'_>) -> Verdict {
     let missing: Vec<String> =
         Counter::ALL.iter().filter(|c| !portable.contains_key(c)).map(|c| c.name().to_owned()).collect();
     let told = portable.values().filter(|delta| delta.delta().is_some()).count();
-    let words = format!("{told} of {} portable counters told", Counter::ALL.len());
+    let mut words = format!("{told} of {} portable counters told", Counter::ALL.len());
+    let unread = facts.window()?.unread.as_ref();
+    if let Some(unread) = unread {
+        words.push_str(&format!(
+            "; at the end of {} of the window's intervals they could not be read, first {} s into it: {}",
+            count(unread.count),
+            fixed(unread.first_s, 1),
+            unread.reason
+        ));
+    }
     let (expected, observed) = (Counter::ALL.len().to_string(), portable.len().to_string());
     if missing.is_empty() {
-        return found(
-            CheckStatus::Pass,
-            expected,
-            observed,
-            format!("{words}, the others with their reason"),
-        );
+        // In an outage of the database nobody can read them.
+        let is_explained = unread.is_none() || !facts.record.outages.is_empty();
+        let status = if is_explained { CheckStatus::Pass } else { CheckStatus::Warn };
+        let words = match unread {
+            None => format!("{words}, the others with their reason"),
+            Some(_) => words,
+        };
+        return found(status, expected, observed, words);
     }
     let detail = format!("{words}; absent without a reason: {}", some_of(&missing));
     found(CheckStatus::Warn, expected, observed, detail)

@@ -32,15 +32,20 @@ pub(super) fn hot(facts: &Facts<'_>) -> Verdict {
     // Each session is somewhere between two turns at both ends, and what failed had its turn too.
     let slack = 2 * u64::from(facts.sessions()) + facts.error_count();
     let (mut words, mut expected, mut observed, mut wrong) = (Vec::new(), Vec::new(), Vec::new(), false);
+    let mut can_tell = false;
     for (what, every, seen, of) in parts.into_iter().filter(|(_, every, ..)| *every > 0) {
         let due = of / every;
         wrong |= seen.abs_diff(due) > slack;
+        can_tell |= slack < due.max(of.saturating_sub(due));
         words.push(format!("{} of {} {what}, every {} due", count(seen), count(of), count(every)));
         expected.push(count(due));
         observed.push(count(seen));
     }
     if words.is_empty() {
         return skip("one schema is all there is");
+    }
+    if !wrong && !can_tell {
+        return skip(format!("{}: too few to tell", words.join("; ")));
     }
     let (expected, observed) = (expected.join(", "), observed.join(", "));
     match wrong {
@@ -69,6 +74,9 @@ pub(super) fn think_time(facts: &Facts<'_>) -> Verdict {
     let due = operations as f64 * share;
     let slack = SIGMAS * (due * (1.0 - share)).sqrt() + sessions + 1.0;
     let often = (think.sleeps as f64 - due).abs() <= slack;
+    if often && slack >= due.max(operations as f64 - due) {
+        return skip(format!("{} operations are too few to tell", count(operations)));
+    }
     let (least_s, most_s) = (plan.think_min.0.as_secs_f64(), plan.think_max.0.as_secs_f64());
     let mean_s = (least_s + most_s) / 2.0;
     let asked_s = think.sleeps as f64 * mean_s;

@@ -58,7 +58,7 @@ fn server(part: &RunRecord) -> Option<&str> {
 }
 
 fn has_written(part: &RunRecord) -> bool {
-    part.whole.as_ref().map_or(part.plan.workload.writes(), |whole| whole.rows_updated > 0)
+    part.whole.as_ref().map_or_else(|| part.may_write(), |whole| whole.rows_updated > 0)
 }
 
 /// The audit of all together, with one finding for each target.

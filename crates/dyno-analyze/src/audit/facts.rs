@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use dyno_plan::{Drive, Holding};
 use dyno_record::window::Counted;
 use dyno_record::{
-    COMMIT, Counter, Counters, CountingRules, MarkKind, OpStats, RunRecord, SLICE, TargetFacts, Touch,
+    COMMIT, Class, Counter, Counters, CountingRules, MarkKind, OpStats, RunRecord, SLICE, TargetFacts, Touch,
     Window, place_of_target,
 };
 
@@ -199,6 +199,11 @@ impl<'a> Facts<'a> {
         self.all().map_or(0, |all| all.count)
     }
 
+    /// Polls inside the window that found nothing.
+    pub(super) fn empty_polls(&self) -> u64 {
+        self.all().map_or(0, |all| all.empty_polls)
+    }
+
     /// Operations that failed inside the window.
     pub(super) fn error_count(&self) -> u64 {
         let classes = self.record.ops.values().map(|ops| ops.errors).max().unwrap_or(0);
@@ -213,6 +218,13 @@ impl<'a> Facts<'a> {
             (true, 0) => u64::MAX,
             (true, slices) => interval.operations().div_ceil(slices),
         }
+    }
+
+    /// Most rows that one operation of the classes that `is_of` picks touches; no limit where nobody knows it, as of custom
+    /// workloads, whose statements decide.
+    pub(super) fn rows_per_operation(&self, is_of: impl Fn(&Class) -> bool) -> u64 {
+        let classes = self.record.classes.iter().filter(|class| is_of(class));
+        classes.map(|class| class.rows_per_op.map_or(u64::MAX, |(_, most)| most)).max().unwrap_or(u64::MAX)
     }
 
     pub(super) fn server_drive(&self) -> bool {
@@ -236,9 +248,20 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Fails where a driver host was lost: its sessions worked, and what they did is in the database's counters alone.
+    fn all_handed_in(&self) -> Result<(), Skip> {
+        match self.record.fleet.as_ref().and_then(dyno_record::Fleet::short_of) {
+            None => Ok(()),
+            Some(short) => Err(Skip(format!(
+                "{short}: what these did is in the database's counters and in no figure of the run"
+            ))),
+        }
+    }
+
     /// The window, where comparing its operations with its counters says something.
     pub(super) fn compared_window(&self) -> Result<Interval<'a>, Skip> {
         let interval = self.window_interval()?;
+        self.all_handed_in()?;
         let window = self.window()?;
         if window.edge_late > (0, 0) {
             // What such a session had done beside its operations by then, such as beginning anew, is not told either.
@@ -363,6 +386,7 @@ impl<'a> Facts<'a> {
 
     /// The sessions' whole life as an interval.
     pub(super) fn whole_interval(&self) -> Result<Interval<'a>, Skip> {
+        self.all_handed_in()?;
         let whole = self
             .record
             .whole
@@ -433,6 +457,16 @@ impl Interval<'_> {
             .get(counter)
             .map_err(|reason| Skip(format!("the database does not tell {}: {reason}", counter.name())))?;
         u64::try_from(delta).map_err(|_| Skip(format!("{} went backwards", counter.name())))
+    }
+
+    /// How much of a portable counter Dyno's own observer caused; `None` where the database does not tell.
+    pub(super) fn of_observer(&self, counter: Counter) -> Option<u64> {
+        self.counters.observer.get(&counter).map(|moved| u64::try_from(*moved).unwrap_or(0))
+    }
+
+    /// How far a portable counter moved but for that part.
+    pub(super) fn without_observer(&self, counter: Counter) -> Result<u64, Skip> {
+        Ok(self.counter(counter)?.saturating_sub(self.of_observer(counter).unwrap_or(0)))
     }
 
     /// How far a native counter moved. One that did not move is not in the record, so it is 0 if any of its kin is there.

@@ -10,6 +10,10 @@ use crate::number::{fixed, percent, time_us};
 const BOUND_US: f64 = 1_000.0;
 /// How much too late sessions of a host may hear of a moment, µs.
 const LATE_US: f64 = 1_000.0;
+/// How much faster or slower than the leader's a clock may run, %: a quartz is off by 0.01 %, and time servers correct by 0.05 %.
+const RATE_PCT: f64 = 0.1;
+/// Share of the periods in which a control group may hold the client back, %.
+const THROTTLED_PCT: f64 = 5.0;
 /// Share of its processors, %, from which a driver host that does nothing else is itself the limit.
 const BUSY_PCT: f64 = 90.0;
 /// The same share that this program alone may take of them.
@@ -42,6 +46,24 @@ pub(super) fn hosts(facts: &Facts<'_>) -> Verdict {
             "{words}; sessions of {} heard of an edge of the window {} too late: operations of that time are in nobody's count",
             latest.name,
             time_us(latest.late_us)
+        );
+        return found(CheckStatus::Warn, expected.clone(), expected, detail);
+    }
+    let seconds = facts.record.window.as_ref().map_or(0.0, |window| window.seconds);
+    let rate_pct = |host: &FleetHost| match host.clock.drifted_us {
+        Some(drifted_us) if seconds > 0.0 => {
+            let sure_us = (drifted_us.abs() - host.clock.bound_us).max(0.0);
+            sure_us.copysign(drifted_us) / seconds / 1e4
+        }
+        _ => 0.0,
+    };
+    let odd = fleet.hosts.iter().max_by(|a, b| rate_pct(a).abs().total_cmp(&rate_pct(b).abs()));
+    if let Some((odd, pct)) = odd.map(|host| (host, rate_pct(host))).filter(|(_, pct)| pct.abs() > RATE_PCT) {
+        let detail = format!(
+            "{words}; the clock of {} runs {} % {} than the leader's: its own times, such as those of operations, are off by as much",
+            odd.name,
+            percent(pct.abs()),
+            if pct > 0.0 { "faster" } else { "slower" }
         );
         return found(CheckStatus::Warn, expected.clone(), expected, detail);
     }
@@ -102,6 +124,12 @@ pub fn bound_by(host: &FleetHost) -> Option<String> {
             percent(busy_pct)
         ));
     }
+    if let Some(throttled_pct) = host.throttled_pct.filter(|pct| *pct > THROTTLED_PCT) {
+        return Some(format!(
+            "{name}: its CPU quota held the client back in {} % of the periods",
+            percent(throttled_pct)
+        ));
+    }
     let queue = host.send_queue_bytes_max.filter(|bytes| *bytes > QUEUE_BYTES)?;
     Some(format!("{name}: {} MiB waited to be sent", fixed(queue as f64 / 1_048_576.0, 1)))
 }
@@ -124,11 +152,37 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_runs_at_another_rate_is_named() {
+        let checked = |drifted_us: f64| {
+            let mut record = crate::fixture::postgres();
+            let clock = dyno_record::ClockFit {
+                exchanges: 20,
+                bound_us: 100.0,
+                drifted_us: Some(drifted_us),
+                ..dyno_record::ClockFit::default()
+            };
+            let hosts = vec![FleetHost { clock, sessions: 4, ..host(0.2, 20.0, 0) }];
+            record.fleet = Some(Fleet { hosts, ..Fleet::default() });
+            crate::audit(&record).into_iter().find(|check| check.check == "hosts").unwrap()
+        };
+        let fast = checked(500_000.0);
+        assert_eq!(fast.status, CheckStatus::Warn, "{}", fast.detail);
+        assert!(
+            fast.detail.contains("the clock of c1 runs 5.0 % faster than the leader's"),
+            "{}",
+            fast.detail
+        );
+        assert_eq!(checked(900.0).status, CheckStatus::Pass);
+    }
+
+    #[test]
     fn a_host_is_named_where_it_was_the_limit_and_nowhere_else() {
         assert_eq!(bound_by(&host(1.0, 30.0, 0)), None);
         assert_eq!(bound_by(&host(1.0, 99.0, 0)), None, "others have it, such as the database");
         assert!(bound_by(&host(3.2, 85.0, 0)).unwrap().contains("80"));
         assert!(bound_by(&host(2.0, 95.0, 0)).unwrap().contains("busy"));
+        let throttled = FleetHost { throttled_pct: Some(60.0), ..host(0.2, 20.0, 0) };
+        assert!(bound_by(&throttled).unwrap().contains("CPU quota held the client back in 60.0 %"));
         assert!(bound_by(&host(0.5, 20.0, 8 << 20)).unwrap().contains("8.0 MiB"));
     }
 }

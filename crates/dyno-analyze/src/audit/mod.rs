@@ -38,9 +38,9 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) use physical::FROM_PAGE_CACHE;
-pub(crate) use physical::page_cache_pct;
+pub(crate) use physical::{device_excess, page_cache_pct, unverified_reads};
 
-use dyno_record::{AuditCheck, CheckStatus, RunRecord, Status};
+use dyno_record::{AuditCheck, CheckStatus, Metric, RunRecord, Status};
 
 pub use changes::changed_words;
 use checks::CHECKS;
@@ -78,6 +78,16 @@ fn judge_parts(record: &mut RunRecord) {
     }
 }
 
+/// Takes the rate of commits out of the figures where the database's count contradicts the sessions': it is nobody's rate.
+fn withhold_impossible(record: &mut RunRecord) {
+    let contradicted = |check: &&AuditCheck| check.check == "commits" && check.status == CheckStatus::Fail;
+    let Some(check) = record.audit.iter().find(contradicted) else { return };
+    if let Some(metric @ Metric::Value { .. }) = record.metrics.get_mut("commits_per_s") {
+        *metric = Metric::Absent { absent: format!("the audit contradicts it: {}", check.detail) };
+        record.whose.remove("commits_per_s");
+    }
+}
+
 /// Fills the record's audit and whose its figures are, and makes a valid run with a failed check `invalid`, with the reasons.
 ///
 /// A run that has already failed or was interrupted keeps its status: its audit is there to read, not to excuse it.
@@ -90,6 +100,7 @@ pub fn judge(record: &mut RunRecord) {
             Facts { server_shared: record.is_total() && each_target::share_a_server(record), ..facts };
         whose::of(record, &Company::of(&facts))
     };
+    withhold_impossible(record);
     if record.status != Status::Valid {
         return;
     }

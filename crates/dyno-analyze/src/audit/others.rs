@@ -9,7 +9,8 @@ use dyno_record::{CheckStatus, Company as Sampled, Counter, OtherSessions, Waits
 use super::compare::share_of;
 use super::facts::{Facts, Interval};
 use super::finding::{Skip, Verdict, found, skip};
-use super::{commits, expected, system};
+use super::physical::{self, DeviceExcess};
+use super::{commits, expected, processor, system};
 use crate::number::{count, figure, megabytes, percent};
 
 /// Share of a figure, %, from which the work of others is worth a warning: as much as repeated runs differ at best.
@@ -26,6 +27,9 @@ const FLOOR_PER_S: f64 = 10.0;
 /// 500 blocks of a catalog to see whether there is something to do. A processor does a million a second, so this is half a
 /// percent of one.
 const VISITS_PER_S: f64 = 5_000.0;
+
+/// Share of the work that may lie beyond the interval's ends from which nobody can tell what is others': it could be as much.
+const BLUR_MAX: f64 = 0.5;
 
 /// Redo per second, bytes, below which others' redo in a run that writes nothing is no load.
 const REDO_FLOOR_PER_S: f64 = 1e6;
@@ -112,9 +116,15 @@ pub(super) fn here(facts: &Facts<'_>) -> Verdict {
     if facts.replicated {
         return skip("it applies what sessions on the other targets write");
     }
+    if interval.blur >= BLUR_MAX {
+        return skip(format!("{} % of the work may lie beyond the ends", percent(interval.blur * 100.0)));
+    }
     let shares = shares(facts, &interval);
     if shares.is_empty() {
         return skip("the engine does not tell the run's own reads and rows from those of others");
+    }
+    if shares.iter().all(|share| share.all == 0) {
+        return skip("the database counted no reads and no rows");
     }
     let judged = |share: &Share| if share.little { CheckStatus::Pass } else { status(share.pct()) };
     // Bytes follow from their blocks.
@@ -144,8 +154,7 @@ fn rows_of_test_tables(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Sha
     let counted = interval.counter(Counter::RowsRead)?;
     let asked = interval.rows();
     // A failed operation may have read its rows; where counts may lie on the wrong side of an edge, so may these.
-    let scan_rows = facts.target().and_then(|target| target.data.as_ref()).map_or(0, |data| data.scan_rows);
-    let per_error = u64::from(facts.record.plan.workload.work_unit).max(scan_rows);
+    let per_error = facts.rows_per_operation(|_| true);
     let failed =
         interval.errors.saturating_mul(facts.operations_per_error(interval)).saturating_mul(per_error);
     let open = share_of(asked, interval.blur).saturating_add(failed);
@@ -161,7 +170,16 @@ pub(super) fn test_tables(facts: &Facts<'_>) -> Verdict {
         return skip("the engine counts no rows by table");
     }
     let share = rows_of_test_tables(facts, &interval)?;
+    if share.all == 0 {
+        return skip("the database counted no row of the test tables");
+    }
     let (expected, observed) = (count(interval.rows()), count(share.all));
+    let more = share.all.saturating_sub(interval.rows());
+    if share.others == 0 && more > interval.rows() {
+        return skip(format!(
+            "{expected} rows touched, database counted {observed}: failed operations may have read as many"
+        ));
+    }
     let words = format!("{expected} rows touched, database counted {observed} in the test tables");
     let little = (share.others as f64) < FLOOR_PER_S * interval.seconds.max(0.0);
     let status = if little { CheckStatus::Pass } else { status(share.pct()) };
@@ -181,9 +199,9 @@ struct Beside {
     redo_from: String,
     /// Share of the logical reads, %; absent likewise.
     reads_pct: Option<f64>,
-    rows: u64,
-    commits: u64,
-    reads: u64,
+    rows: Option<u64>,
+    commits: Option<u64>,
+    reads: Option<u64>,
 }
 
 /// What the figures of a record have to be told apart by.
@@ -199,8 +217,14 @@ pub(crate) struct Company {
     pub(crate) of_this_run: bool,
     /// What others did in the database itself, in words, where nobody can tell how much of its other counters that is.
     pub(crate) here: Option<String>,
+    /// How much of a counter Dyno's own observer may have caused, %, where the database does not tell.
+    pub(crate) observer_pct: Vec<(Counter, f64)>,
     /// Counters that cover nothing but the test tables.
     pub(crate) of_test_tables: Vec<Counter>,
+    /// What the data's device did beyond the database's own work.
+    pub(crate) device: Option<DeviceExcess>,
+    /// What others took that the platform needs to be fast, in words; absent where nothing is known of that.
+    pub(crate) disturbed: Option<String>,
     /// Share above which a figure is marked, %; and that of the machine's processors.
     pub(crate) mark_pct: f64,
     pub(crate) host_mark_pct: f64,
@@ -232,15 +256,26 @@ impl Company {
             Ok(()) => None,
             Err(_) => seen_here(&shares, &interval),
         };
+        let observer_pct = Counter::ALL.into_iter().filter_map(|counter| {
+            let most = system::observer_max(facts, &interval, counter)?;
+            let all = interval.counter(counter).ok().filter(|all| *all > 0)?;
+            Some((counter, most as f64 * 100.0 / all as f64))
+        });
+        let device = physical::excess(facts).ok();
+        let active = active(facts).ok().map(|(active, _)| active).filter(|_| !of_this_run);
+        let disturbed = disturbed(facts, active, device);
         let beside = if of_this_run { Beside::default() } else { beside(facts, &interval) };
         Self {
             shares,
             server_pct: beside.redo_pct,
             server_from: beside.redo_from,
-            active: active(facts).ok().map(|(active, _)| active).filter(|_| !of_this_run),
+            active,
             of_this_run,
+            observer_pct: observer_pct.collect(),
             of_test_tables,
             here,
+            device,
+            disturbed,
             mark_pct: SHARE_WARN_PCT,
             host_mark_pct: SHARE_FAIL_PCT,
         }
@@ -261,6 +296,22 @@ impl Company {
     pub(crate) fn is_at_work(&self, active: f64) -> bool {
         active >= ACTIVE_WARN
     }
+}
+
+/// What others took that the platform needs to be fast, in words.
+fn disturbed(facts: &Facts<'_>, active: Option<f64>, device: Option<DeviceExcess>) -> Option<String> {
+    let sessions = active
+        .filter(|active| *active >= ACTIVE_FAIL)
+        .map(|active| format!("{} other sessions were at work on the server on average", figure(active)));
+    let device = device.filter(DeviceExcess::has_writes).map(|excess| {
+        format!(
+            "{} writes/s and {} MB/s of the device's writes were others'",
+            figure(excess.writes_per_s),
+            figure(excess.write_mb_per_s)
+        )
+    });
+    let words: Vec<String> = processor::taken(facts).into_iter().chain(sessions).chain(device).collect();
+    (!words.is_empty()).then(|| words.join("; "))
 }
 
 /// What others did in the same database, by what its sessions and transactions account for: the greatest share that is a load.
@@ -303,14 +354,7 @@ fn beside(facts: &Facts<'_>, interval: &Interval<'_>) -> Beside {
             false => part(reads, own).pct(),
         });
     let (redo_pct, redo_from) = redo(facts, interval, by_rows);
-    Beside {
-        redo_pct,
-        redo_from,
-        reads_pct,
-        rows: rows.unwrap_or(0),
-        commits: elsewhere(Counter::Commits).unwrap_or(0),
-        reads: reads.unwrap_or(0),
-    }
+    Beside { redo_pct, redo_from, reads_pct, rows, commits: elsewhere(Counter::Commits), reads }
 }
 
 /// Share of the redo that others wrote, %, and where that comes from. Where sessions' own redo is counted the rest is that of
@@ -335,6 +379,15 @@ fn redo(facts: &Facts<'_>, interval: &Interval<'_>, by_rows: Option<f64>) -> (Op
     }
 }
 
+/// Whether what others wrote may have been counted late: the server keeps statistics back, does not count redo by session, and no
+/// other session was seen at work.
+fn booked_late(facts: &Facts<'_>, counters: &dyno_record::Counters) -> bool {
+    let no_redo_of_sessions = !counters.own.contains_key(&Counter::RedoBytes);
+    facts.counting.held_back_s.is_some()
+        && no_redo_of_sessions
+        && active(facts).is_ok_and(|(active, _)| active == 0.0)
+}
+
 /// Whether others wrote redo, or had the server's time, in other databases or tables.
 pub(super) fn on_the_server(facts: &Facts<'_>) -> Verdict {
     let interval = facts.compared()?;
@@ -353,20 +406,38 @@ pub(super) fn on_the_server(facts: &Facts<'_>) -> Verdict {
         CheckStatus::Fail if small => CheckStatus::Warn,
         status => status,
     };
+    // Statistics of a session that idles arrive late, and rows say little of how much redo they were.
+    let late = booked_late(facts, interval.counters) && of_redo == CheckStatus::Fail;
+    let of_redo = if late { CheckStatus::Warn } else { of_redo };
     let reads_pct = beside.reads_pct.unwrap_or(0.0);
     let worst = of_server(facts, of_redo.max(status(reads_pct)));
     let expected = format!("≤ {} %", percent(SHARE_WARN_PCT));
     let observed = format!("{} %", percent(redo_pct.max(reads_pct)));
-    let did = format!(
-        "others on the server wrote {} rows outside the test tables, committed {} transactions in other databases and read {} blocks there",
-        count(beside.rows),
-        count(beside.commits),
-        count(beside.reads)
-    );
+    let parts = [
+        (beside.rows, "wrote", "rows outside the test tables"),
+        (beside.commits, "committed", "transactions in other databases"),
+        (beside.reads, "read", "blocks there"),
+    ];
+    // What was not counted is not told: 0 would claim that nobody did it.
+    let told: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(value, verb, what)| Some(format!("{verb} {} {what}", count(value?))))
+        .collect();
+    let told = match told.as_slice() {
+        [] => "did nothing that is counted".to_owned(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    };
+    let did = format!("others on the server {told}");
     if worst == CheckStatus::Pass && of_redo.max(status(reads_pct)) == CheckStatus::Pass {
         return found(worst, expected, observed, did);
     }
     let mut touched = Vec::new();
+    if late {
+        touched.push(
+            "no other session was seen at work, so they may have been written before the window".to_owned(),
+        );
+    }
     if of_redo != CheckStatus::Pass {
         touched.push(format!("{} % of the redo is theirs ({})", percent(redo_pct), beside.redo_from));
     }

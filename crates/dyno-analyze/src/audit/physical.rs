@@ -1,4 +1,4 @@
-//! Blocks that the database asked for against what the block device read: the page cache made visible.
+//! What the database read and wrote against what its block device did: the page cache and others made visible.
 //!
 //! A database that reads through the operating system's cache counts as physical what never touched a device. Published
 //! results have taken such figures for the storage's; this check says what share of them it was.
@@ -7,7 +7,7 @@ use dyno_record::{CheckStatus, Counter, Requests, RunRecord};
 
 use super::facts::{Facts, Interval};
 use super::finding::{Skip, Verdict, found, skip};
-use crate::number::{count, megabytes, percent};
+use crate::number::{count, figure, megabytes, percent};
 
 /// Bytes below which reads are too few to say anything: catalogs and directories cause as much.
 const BYTES_FLOOR: f64 = 4.0 * 1024.0 * 1024.0;
@@ -29,6 +29,14 @@ pub(crate) fn page_cache_pct(record: &RunRecord) -> Option<f64> {
     let check = record.audit.iter().find(|check| check.check == "physical_reads")?;
     let (before, _) = check.detail.split_once(&format!(" % {FROM_PAGE_CACHE}"))?;
     before.rsplit(' ').next()?.parse().ok()
+}
+
+/// Why physical reads may have come from the page cache without anyone knowing: a database of the run reads through it, and
+/// the audit could not compare with the device. Absent where the comparison was made, or direct I/O makes it unnecessary.
+pub(crate) fn unverified_reads(record: &RunRecord) -> Option<String> {
+    let buffered = record.targets.iter().any(|target| target.identity.direct_io == Some(false));
+    let check = record.audit.iter().find(|check| check.check == "physical_reads")?;
+    (buffered && check.status == CheckStatus::Skipped).then(|| check.detail.clone())
 }
 
 /// What the database asked for: blocks or requests, and bytes.
@@ -93,6 +101,20 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
     }
     let from_cache_pct = (1.0 - bytes / asked.bytes) * 100.0;
     if from_cache_pct > FROM_CACHE_PCT {
+        let reads_past_cache = facts.target().is_some_and(|target| target.identity.direct_io == Some(true));
+        if reads_past_cache || from_cache_pct <= FROM_CACHE_PCT + interval.blur * 100.0 {
+            let why = if reads_past_cache {
+                "the database bypasses the page cache, so the difference has another cause".to_owned()
+            } else {
+                format!(
+                    "{} % of the work may lie on the wrong side of the window's ends ({}), too much to tell what the page \
+                     cache answered",
+                    percent(interval.blur * 100.0),
+                    interval.blur_from
+                )
+            };
+            return skip(format!("{words}, {} % less: {why}", percent(from_cache_pct)));
+        }
         let detail = format!(
             "{words}: {} % {FROM_PAGE_CACHE}, so physical reads are not the storage's",
             percent(from_cache_pct)
@@ -100,6 +122,126 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
         return found(CheckStatus::Warn, expected, observed, detail);
     }
     found(CheckStatus::Pass, expected, observed, words)
+}
+
+/// Device writes that one sync of the log may take: its own, one of a second log, and the file system's journal.
+const WRITES_PER_SYNC: f64 = 6.0;
+/// Bytes that one sync may write, likewise.
+const BYTES_PER_SYNC: f64 = 64.0 * 1024.0;
+/// Times that pages (a double write) and the log (a second log) may be written for once counted.
+const PAGE_COPIES: f64 = 2.0;
+const LOG_COPIES: f64 = 3.0;
+/// What an idle system may write beside the run without being called a load, per second.
+const OTHERS_WRITES_PER_S: f64 = 300.0;
+const OTHERS_WRITE_BYTES_PER_S: f64 = 4.0 * 1024.0 * 1024.0;
+
+/// What the data's device did beyond what the database's own counters explain; 0 where they explain all.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct DeviceExcess {
+    pub(crate) read_mb_per_s: f64,
+    pub(crate) write_mb_per_s: f64,
+    pub(crate) writes_per_s: f64,
+    /// Share of the device's writes that is not explained, %.
+    pub(crate) writes_pct: f64,
+    /// Whether the device wrote more than the database, and no more than an idle system may, which is more than the database.
+    pub(crate) is_idle: bool,
+}
+
+impl DeviceExcess {
+    pub(crate) fn has_writes(&self) -> bool {
+        self.write_mb_per_s > 0.0 || self.writes_per_s > 0.0
+    }
+}
+
+/// What of the device's work the database does not explain; absent where the device or the database's writes are not counted.
+pub(crate) fn device_excess(record: &RunRecord) -> Option<DeviceExcess> {
+    excess(&Facts::of(record)).ok()
+}
+
+pub(super) fn excess(facts: &Facts<'_>) -> Result<DeviceExcess, Skip> {
+    let interval = facts.window_interval()?;
+    let skipped = |reason: &str| Skip(reason.to_owned());
+    let host = facts.record.database_host();
+    let host = host.ok_or_else(|| skipped("the database's host cannot be seen from here"))?;
+    let device = facts
+        .device
+        .ok_or_else(|| skipped("the device that holds the data is not known, or there are several"))?;
+    if facts.device_shared {
+        return Err(Skip(format!(
+            "other targets' data is on {device}, too: the total compares them together"
+        )));
+    }
+    let counter = |what: &str| {
+        let value = host.counters.get(&format!("device.{device}.{what}")).copied();
+        let missing = || Skip(format!("the host has no counter of {what} of device {device}"));
+        value.filter(|value| value.is_finite()).map(|value| value.max(0.0)).ok_or_else(missing)
+    };
+    let (writes, write_bytes) = (counter("writes")?, counter("write_bytes")?);
+    let pages = interval
+        .counter(Counter::PhysicalWriteRequests)
+        .or_else(|_| interval.counter(Counter::PhysicalWrites))? as f64;
+    let page_bytes = interval.counter(Counter::PhysicalWriteBytes).map(|bytes| bytes as f64);
+    let block = facts.target().map_or(0, |target| target.identity.block_size);
+    let page_bytes = page_bytes.unwrap_or(pages * block as f64);
+    let syncs = interval.counter(Counter::RedoSyncs)? as f64;
+    let redo_bytes = interval.counter(Counter::RedoBytes)? as f64;
+    let redo_writes = interval.counter(Counter::RedoWrites).unwrap_or(0) as f64;
+    // Sorts and hashes that exceed the memory are the run's own.
+    let temporary = interval.counters.native.iter().filter(|(name, _)| name.ends_with("temp_bytes"));
+    let temporary_bytes: f64 = temporary.map(|(_, bytes)| bytes.max(0.0)).sum();
+    let seconds = interval.seconds.max(f64::MIN_POSITIVE);
+    let explained = PAGE_COPIES * pages
+        + LOG_COPIES * redo_writes.max(redo_bytes / BYTES_PER_SYNC)
+        + WRITES_PER_SYNC * syncs
+        + temporary_bytes / BYTES_PER_SYNC
+        + OTHERS_WRITES_PER_S * seconds;
+    let explained_bytes = PAGE_COPIES * page_bytes
+        + LOG_COPIES * redo_bytes
+        + BYTES_PER_SYNC * syncs
+        + temporary_bytes
+        + OTHERS_WRITE_BYTES_PER_S * seconds;
+    let read_excess = match (counter("read_bytes"), asked(facts, &interval)) {
+        (Ok(bytes), Ok(asked)) => {
+            bytes - asked.bytes * DEVICE_EXCESS - temporary_bytes - BYTES_FLOOR - OTHERS_BYTES_PER_S * seconds
+        }
+        _ => 0.0,
+    };
+    let (more, more_bytes) = (writes - explained, write_bytes - explained_bytes);
+    // Without what an idle system may write.
+    let by_database = explained - OTHERS_WRITES_PER_S * seconds;
+    let by_database_bytes = explained_bytes - OTHERS_WRITE_BYTES_PER_S * seconds;
+    let is_idle =
+        |wrote: f64, by_database: f64, explained: f64| wrote > by_database && explained >= 2.0 * by_database;
+    let share = |more: f64, all: f64| if all > 0.0 { 100.0 * more.max(0.0) / all } else { 0.0 };
+    Ok(DeviceExcess {
+        read_mb_per_s: read_excess.max(0.0) / seconds / 1e6,
+        write_mb_per_s: more_bytes.max(0.0) / seconds / 1e6,
+        writes_per_s: more.max(0.0) / seconds,
+        writes_pct: share(more, writes).max(share(more_bytes, write_bytes)),
+        is_idle: is_idle(writes, by_database, explained)
+            || is_idle(write_bytes, by_database_bytes, explained_bytes),
+    })
+}
+
+/// The device's writes against those that the database's pages, log and syncs explain.
+pub(super) fn writes(facts: &Facts<'_>) -> Verdict {
+    let excess = excess(facts)?;
+    let device = facts.device.map_or("the device", String::as_str);
+    let observed = format!("{}/s, {} MB/s", figure(excess.writes_per_s), figure(excess.write_mb_per_s));
+    if !excess.has_writes() && excess.is_idle {
+        return skip(format!(
+            "{device} wrote more than the database's pages, log and syncs explain, and no more than an idle system may"
+        ));
+    }
+    if !excess.has_writes() {
+        let detail = format!("the database's pages, log and syncs explain what {device} wrote");
+        return found(CheckStatus::Pass, "0/s", observed, detail);
+    }
+    let detail = format!(
+        "{device} wrote {observed} more than the database's pages, log and syncs explain: others write to it, or the \
+         operating system wrote out what was written before; its figures are not this run's alone"
+    );
+    found(CheckStatus::Warn, "0/s", observed, detail)
 }
 
 /// Requests by which blocks may exceed them where each block is one request: the two are counted at slightly different moments.
@@ -112,6 +254,9 @@ pub(super) fn requests(facts: &Facts<'_>) -> Verdict {
     let interval = facts.window_interval()?;
     let blocks = interval.counter(Counter::PhysicalReads)?;
     let requests = interval.counter(Counter::PhysicalReadRequests)?;
+    if blocks == 0 && requests == 0 {
+        return skip("no block was read from storage");
+    }
     let (per_request, why) = match &facts.counting.requests {
         Requests::Bring { blocks_max, because } => (blocks_max.max(1.0), because),
         Requests::Absent { absent } => return skip(absent.as_str()),
@@ -119,6 +264,9 @@ pub(super) fn requests(facts: &Facts<'_>) -> Verdict {
     let least = (blocks as f64 * (1.0 - REQUESTS_SHARE) - REQUESTS_FLOOR) / per_request;
     let (expected, observed) = (count(least.max(0.0).ceil() as u64), count(requests));
     let words = format!("{} blocks read, {} read requests counted", count(blocks), count(requests));
+    if least <= 0.0 {
+        return skip(format!("{words}: too few to tell"));
+    }
     if (requests as f64) < least {
         let device = facts.device.and_then(|device| {
             facts

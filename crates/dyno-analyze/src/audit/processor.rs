@@ -21,12 +21,15 @@ const OTHERS_MUCH_PCT: f64 = 25.0;
 /// Share of all processors, %, that a hypervisor may take.
 const STEAL_PCT: f64 = 2.0;
 
+/// Share of all processors, %, from which a small part of the account is listed.
+const SAID_PCT: f64 = 0.5;
+
 /// What a record tells about the processors, % of all of them.
 struct Shares {
     others_pct: f64,
     busy_pct: f64,
     steal_pct: f64,
-    /// This program and the database, in words.
+    /// The client, the database and the machine itself, in words.
     known: String,
     /// The largest of the others, in words; empty where none is known.
     most: String,
@@ -45,13 +48,24 @@ impl Shares {
             });
         };
         let pct = |seconds: f64| 100.0 * seconds / capacity_s;
-        let own = counter("own.cpu_s").map(|s| format!("this program {} %", percent(pct(s))));
-        let server = counter("server.cpu_s").map(|s| format!("the database {} %", percent(pct(s))));
-        let known = [own, server].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let part = |name: &str, words: &str| counter(name).map(|s| format!("{words} {} %", percent(pct(s))));
+        let part_at_work = |name: &str, words: &str| {
+            part(name, words).filter(|_| counter(name).is_some_and(|s| pct(s) >= SAID_PCT))
+        };
+        let parts = [
+            part("own.cpu_s", "the client"),
+            part("server.cpu_s", "the database"),
+            part_at_work("kernel.cpu_s", "kernel threads"),
+            part_at_work("interrupts.cpu_s", "interrupts"),
+            part_at_work("processors.steal_s", "the hypervisor"),
+        ];
+        let known = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let named = counters.iter().filter_map(|(name, seconds)| {
             Some((name.strip_prefix("others.")?.strip_suffix(".cpu_s")?, *seconds))
         });
         let most = named.max_by(|a, b| a.1.total_cmp(&b.1));
+        // Records of earlier versions may hold a part that exceeds its whole.
+        let most = most.filter(|(_, seconds)| *seconds <= others_s * (1.0 + 1e-9));
         let most = most.map(|(name, seconds)| format!(", most of it {name} ({} %)", percent(pct(seconds))));
         let steal_pct = pct(counter("processors.steal_s").unwrap_or(0.0));
         let busy_pct = pct(counter("processors.busy_s").unwrap_or(0.0)) + steal_pct;
@@ -92,6 +106,16 @@ impl Far {
         }
         (!all.is_empty()).then_some(Self { words, steal_pct: most.map_or(0.0, |(steal_pct, _)| steal_pct) })
     }
+}
+
+/// How much of the processors others had, in words, where that slows a run.
+pub(super) fn taken(facts: &Facts<'_>) -> Option<String> {
+    let shares = Shares::of(facts).ok().filter(Shares::is_taken)?;
+    Some(format!(
+        "other programs had {} % of the processors and the hypervisor {} %",
+        percent(shares.others_pct),
+        percent(shares.steal_pct)
+    ))
 }
 
 /// Whose the processors were.

@@ -40,6 +40,28 @@ const ROUNDS: [&str; 8] = [
     "dyno.scan.analyze_count",
 ];
 
+/// Counters of which the observer's own reads are a part.
+const READS: [Counter; 2] = [Counter::LogicalReads, Counter::PhysicalReads];
+
+/// The most that the observer may have caused of a counter of reads; absent where the database reports its part.
+///
+/// That is what was read of the catalog, where the database counts it. Else it is the logical reads of as many snapshots. Their
+/// blocks are in the cache after the first, so there is no such estimate of physical reads.
+pub(super) fn observer_max(facts: &Facts<'_>, interval: &Interval<'_>, counter: Counter) -> Option<u64> {
+    let is_unknown = READS.contains(&counter) && interval.of_observer(counter).is_none();
+    let all = interval.counter(counter).ok().filter(|_| is_unknown)?;
+    let snapshots = || snapshots(facts, interval) * SNAPSHOT_BLOCKS;
+    let estimated = || (counter == Counter::LogicalReads).then(|| snapshots() as u64);
+    Some(blocks(interval, counter).or_else(estimated)?.min(all))
+}
+
+/// Snapshots of the interval: one at each end, and one more that may lie at either.
+fn snapshots(facts: &Facts<'_>, interval: &Interval<'_>) -> f64 {
+    let every_s = facts.record.plan.observe.interval.0.as_secs_f64();
+    let inside = if every_s > 0.0 { interval.seconds.max(0.0) / every_s } else { 0.0 };
+    inside + 3.0
+}
+
 /// Blocks of the system's relations that were read, of the cache or from storage.
 fn blocks(interval: &Interval<'_>, counter: Counter) -> Option<u64> {
     interval.native(match counter {
@@ -53,9 +75,7 @@ fn blocks(interval: &Interval<'_>, counter: Counter) -> Option<u64> {
 fn bound(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     let plan = &facts.record.plan;
     let seconds = interval.seconds.max(0.0);
-    let every_s = plan.observe.interval.0.as_secs_f64();
-    // One at each end, and one more that may lie at either.
-    let snapshots = if every_s > 0.0 { seconds / every_s } else { 0.0 } + 3.0;
+    let snapshots = snapshots(facts, interval);
     let samples = match &facts.record.waits {
         Waits::Sampled { samples, .. } => *samples as f64,
         Waits::Absent { .. } => 0.0,

@@ -41,6 +41,9 @@ const FIGURES: [(&str, &[Counter]); 23] = [
 /// Names of figures of the machine begin so; the client's own processor time and the parts that are told apart do not.
 const OF_HOST: [&str; 3] = ["cpu_", "device_", "context_switches"];
 
+/// Names of the run's own figures of speed begin so.
+const SPEED: [&str; 4] = ["ops_per_s", "rows_per_s", "service_", "response_"];
+
 /// What each figure of `record` tells, by name; `company` is what the audit found of others.
 pub(super) fn of(record: &RunRecord, company: &Company) -> BTreeMap<String, Whose> {
     let told = record.metrics.iter().filter(|(_, metric)| matches!(metric, Metric::Value { .. }));
@@ -55,7 +58,19 @@ fn figure_of(record: &RunRecord, company: &Company, name: &str) -> Whose {
             of_counters(company, counters, scope.unwrap_or(Scope::Database))
         }
         None if OF_HOST.iter().any(|begin| name.starts_with(begin)) => of_host(record, company, name),
-        None => Whose { scope: Scope::Run, others_pct: None, marked: false, why: String::new() },
+        None => of_run(company, name),
+    }
+}
+
+/// The run's own figures count its work alone. Those of speed are marked where others took what the platform needs for it.
+fn of_run(company: &Company, name: &str) -> Whose {
+    let is_speed = SPEED.iter().any(|begin| name.starts_with(begin));
+    let disturbed = company.disturbed.as_ref().filter(|_| is_speed);
+    Whose {
+        scope: Scope::Run,
+        others_pct: None,
+        marked: disturbed.is_some(),
+        why: disturbed.cloned().unwrap_or_default(),
     }
 }
 
@@ -92,6 +107,15 @@ fn of_counters(company: &Company, counters: &[Counter], scope: Scope) -> Whose {
     if let (Scope::Database | Scope::Server, None, Some(why)) = (scope, others_pct, &company.here) {
         return Whose { scope, others_pct, marked: true, why: why.clone() };
     }
+    let of_observer = company.observer_pct.iter().filter(|(counter, _)| counters.contains(counter));
+    if let Some(pct) = of_observer.map(|(_, pct)| *pct).filter(|pct| *pct > company.mark_pct).reduce(f64::max)
+    {
+        let pct = percent(pct);
+        let why = format!(
+            "up to {pct} % of it may be what Dyno's own observer read: the database does not tell its part"
+        );
+        return Whose { scope, others_pct, marked: true, why };
+    }
     match (scope, others_pct, company.active) {
         (Scope::Server, ..) if company.of_this_run => {
             let why = "another target of this run is on the same server".to_owned();
@@ -126,6 +150,17 @@ fn of_host(record: &RunRecord, company: &Company, name: &str) -> Whose {
             let why = format!("other programs had {} % of the processors", percent(others));
             return Whose { scope, others_pct: Some(pct), marked: true, why };
         }
+    }
+    if name.starts_with("device_")
+        && let Some(excess) = company.device.filter(|excess| excess.has_writes())
+    {
+        let why = format!(
+            "{} writes/s and {} MB/s of the device's writes are not explained by the database's own",
+            figure(excess.writes_per_s),
+            figure(excess.write_mb_per_s)
+        );
+        let others_pct = name.starts_with("device_write").then_some(excess.writes_pct);
+        return Whose { scope, others_pct, marked: true, why };
     }
     let at_work = company.active.filter(|&active| company.is_at_work(active));
     let why = match (at_work, company.server_pct.filter(|&pct| pct > company.mark_pct)) {
@@ -167,6 +202,24 @@ mod tests {
     }
 
     #[test]
+    fn reads_are_marked_where_the_observer_may_have_a_share() {
+        let beside_few = |is_reported: bool| {
+            judged(move |record| {
+                record.counters.observer.clear();
+                record.counters.native.insert("dyno.system.blks_fetched".into(), 12_000.0);
+                if is_reported {
+                    record.counters.observer.insert(Counter::LogicalReads, 12_000);
+                    record.counters.observer.insert(Counter::PhysicalReads, 0);
+                }
+            })
+        };
+        let unknown = &beside_few(false).whose["logical_reads_per_s"];
+        assert!(unknown.marked && unknown.why.contains("Dyno's own observer"), "{unknown:?}");
+        let reported = &beside_few(true).whose["logical_reads_per_s"];
+        assert!(!reported.why.contains("observer"), "{reported:?}");
+    }
+
+    #[test]
     fn what_others_had_is_marked_with_how_much() {
         let record = judged(|record| {
             let own = record.counters.own.get_mut(&Counter::PhysicalReads).unwrap();
@@ -183,6 +236,8 @@ mod tests {
     fn redo_beside_rows_of_others_is_marked_and_stays_valid_on_a_shared_server() {
         let disturb = |record: &mut RunRecord| {
             record.counters.elsewhere.insert(Counter::RowsWritten, 128_000);
+            let Waits::Sampled { company, .. } = &mut record.waits else { panic!() };
+            *company = dyno_record::Company::Sampled { average_active_sessions: 0.04, seen: Vec::new() };
         };
         let record = judged(disturb);
         assert_eq!(record.status, Status::Invalid, "{:?}", record.reasons);
@@ -210,6 +265,34 @@ mod tests {
         assert_eq!(record.status, Status::Valid, "a tenth of a session is a warning: {:?}", record.reasons);
         assert!(record.whose["redo_mb_per_s"].marked && record.whose["cpu_busy_pct"].marked);
         assert!(!record.whose["logical_reads_per_s"].marked);
+    }
+
+    #[test]
+    fn device_writes_that_the_database_does_not_explain_are_marked() {
+        let device = |writes| judged(move |record| fixture::device_writes(record, writes));
+        let quiet = device(4_000.0);
+        assert!(!quiet.whose["device_writes_per_s"].marked && !quiet.whose["ops_per_s"].marked);
+        let beside = device(80_000.0);
+        let whose = &beside.whose["device_writes_per_s"];
+        assert!(whose.marked && whose.others_pct.is_some_and(|pct| pct > 50.0), "{whose:?}");
+        let check = beside.audit.iter().find(|check| check.check == "device_writes").unwrap();
+        assert_eq!(check.status, dyno_record::CheckStatus::Warn, "{}", check.detail);
+        let operations = &beside.whose["ops_per_s"];
+        assert!(
+            operations.marked && operations.why.contains("device's writes were others'"),
+            "{operations:?}"
+        );
+    }
+
+    #[test]
+    fn speed_beside_others_on_the_processors_is_marked() {
+        let record = judged(|record| {
+            record.hosts[0].counters.insert("others.cpu_s".into(), 33.0);
+            record.hosts[0].counters.insert("processors.busy_s".into(), 39.8);
+        });
+        let operations = &record.whose["ops_per_s"];
+        assert_eq!((operations.scope, operations.marked), (Scope::Run, true));
+        assert!(operations.why.contains("other programs had 82.5 % of the processors"), "{operations:?}");
     }
 
     #[test]

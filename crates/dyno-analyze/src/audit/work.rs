@@ -31,17 +31,31 @@ const SERIES_SLIP: f64 = 0.001;
 /// Whether anything was done.
 pub(super) fn operations(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
-    let (done, failed) = (facts.op_count(), facts.error_count());
-    if done == 0 {
-        let detail = format!(
-            "none ended well in {} s ({} failed): lengthen run.time or shorten the operation (workload.work_unit, data.scan_scale)",
-            fixed(window.work_seconds(), 1),
-            count(failed)
-        );
+    let operations = facts.op_count();
+    if operations == 0 {
+        let detail =
+            format!("none ended well in {} s: {}", fixed(window.work_seconds(), 1), why_none_ended(facts));
         return found(CheckStatus::Fail, "> 0", "0", detail);
     }
-    let detail = format!("{} ended well in {} s", count(done), fixed(window.work_seconds(), 1));
-    found(CheckStatus::Pass, "> 0", count(done), detail)
+    let detail = format!("{} ended well in {} s", count(operations), fixed(window.work_seconds(), 1));
+    found(CheckStatus::Pass, "> 0", count(operations), detail)
+}
+
+/// Why no operation ended well, with the way out: errors, or operations that are longer than the window.
+fn why_none_ended(facts: &Facts<'_>) -> String {
+    let failed = facts.error_count();
+    if failed > 0 {
+        let example = match facts.record.errors.iter().max_by_key(|tally| tally.count) {
+            Some(tally) => format!(", most often with {} ({})", tally.code, tally.message),
+            None => String::new(),
+        };
+        return format!("{} failed{example}: remove the cause of the errors", count(failed));
+    }
+    let customs: Vec<&str> = facts.record.workloads().map(|custom| custom.name.as_str()).collect();
+    match customs.is_empty() {
+        true => "lengthen run.time or shorten the operation (workload.work_unit, data.scan_scale)".to_owned(),
+        false => format!("lengthen run.time or shorten the transactions of {}", customs.join(", ")),
+    }
 }
 
 /// Whether every operation found all its rows: data that is missing would make operations look fast.
@@ -61,6 +75,10 @@ pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
             Touch::Deleted => failed,
             _ => 0,
         };
+        if slack >= least_sum && ops.rows < least_sum {
+            // Any number of rows would be explained.
+            continue;
+        }
         let expected = ops.rows.clamp(least_sum.saturating_sub(slack), most_sum);
         let per_op = if least == most { count(most) } else { format!("{} to {}", count(least), count(most)) };
         expected_sum = expected_sum.saturating_add(expected);
@@ -84,49 +102,124 @@ pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
     found(CheckStatus::Fail, expected, observed, detail)
 }
 
-/// Whether what must stay the same is the same after the run.
+/// What came of an invariant.
+enum InvariantOutcome {
+    Held,
+    /// It did not hold before the run either.
+    BrokenBefore(String),
+    BrokenByRun(String),
+    /// It could not be asked for after the run.
+    Unknown(String),
+}
+
+impl InvariantOutcome {
+    /// Of an invariant; absent where there is nothing that it has to be.
+    fn of(invariant: &Invariant) -> Option<Self> {
+        let Invariant { name, is, before, after } = invariant;
+        let wanted = is.as_ref().or(before.as_ref())?;
+        let was = match is {
+            Some(is) => format!("has to be {is}"),
+            None => format!("was {wanted} before"),
+        };
+        Some(match after {
+            Err(why) => Self::Unknown(format!("{name} {was}, and could not be asked for: {why}")),
+            Ok(after) if after == wanted => Self::Held,
+            Ok(after) => match (is, before) {
+                (Some(is), Some(before)) if before != is => Self::BrokenBefore(format!(
+                    "{name} was {before} before and is {after}, and has to be {is}"
+                )),
+                (Some(is), _) => Self::BrokenByRun(format!("{name} is {after} and has to be {is}")),
+                (None, _) => Self::BrokenByRun(format!("{name} was {wanted} before and is {after}")),
+            },
+        })
+    }
+}
+
+/// Whether what must hold of the data holds after the run, and if not, since when.
 pub(super) fn invariants(facts: &Facts<'_>) -> Verdict {
     let Some(own) = &facts.record.workload else { return skip("it is of workloads of the user's own") };
     let invariants: Vec<&Invariant> = facts.record.workloads().flat_map(|own| &own.invariants).collect();
     if invariants.is_empty() {
         return skip(format!("{} has none", own.name));
     }
-    let broken = invariants.iter().filter_map(|one| {
-        let Invariant { name, is, before, after } = one;
-        let wanted = is.as_ref().or(before.as_ref())?;
-        match (after, is) {
-            (Ok(after), _) if after == wanted => None,
-            (Ok(after), None) => Some(format!("{name} was {wanted} before and is {after}")),
-            (Ok(after), Some(_)) => Some(format!("{name} is {after} and has to be {wanted}")),
-            (Err(why), None) => {
-                Some(format!("{name} was {wanted} before, and nobody knows what it is: {why}"))
-            }
-            (Err(why), Some(_)) => {
-                Some(format!("{name} has to be {wanted}, and nobody knows what it is: {why}"))
-            }
+    let (mut by_run, mut before, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+    for outcome in invariants.iter().filter_map(|one| InvariantOutcome::of(one)) {
+        match outcome {
+            InvariantOutcome::Held => {}
+            InvariantOutcome::BrokenByRun(words) => by_run.push(words),
+            InvariantOutcome::BrokenBefore(words) => before.push(words),
+            InvariantOutcome::Unknown(words) => unknown.push(words),
         }
-    });
-    let broken: Vec<String> = broken.collect();
-    let (all, held) = (invariants.len() as u64, (invariants.len() - broken.len()) as u64);
-    let (expected, observed) = (count(all), count(held));
-    if broken.is_empty() {
-        let certain = invariants.iter().filter(|one| one.is.is_some()).count();
-        let words = invariants.iter().filter_map(|one| {
-            one.before.as_ref().map(|before| format!("{} is {before} as before", one.name))
-        });
-        let hold = (certain > 0).then(|| {
-            let names = invariants.iter().filter(|one| one.is.is_some()).map(|one| one.name.as_str());
-            format!("{} hold", names.collect::<Vec<_>>().join(", "))
-        });
-        let words: Vec<String> = words.chain(hold).collect();
-        return found(CheckStatus::Pass, expected, observed, words.join(", "));
     }
-    found(
-        CheckStatus::Fail,
-        expected,
-        observed,
-        format!("{}: transactions were lost, torn or done twice", broken.join(", ")),
-    )
+    let lacking = by_run.len() + before.len() + unknown.len();
+    let (expected, observed) = (count(invariants.len() as u64), count((invariants.len() - lacking) as u64));
+    let mut words = Vec::new();
+    if !by_run.is_empty() {
+        words.push(format!(
+            "broken by the run: {}: transactions were lost, torn or done twice",
+            by_run.join(", ")
+        ));
+    }
+    if !before.is_empty() {
+        words.push(format!(
+            "broken before the run: {}: earlier work did that; load the data again",
+            before.join(", ")
+        ));
+    }
+    if !unknown.is_empty() {
+        words.push(format!("unknown: {}", unknown.join(", ")));
+    }
+    if lacking > 0 {
+        let is_broken = !by_run.is_empty() || !before.is_empty();
+        let status = if is_broken { CheckStatus::Fail } else { CheckStatus::Warn };
+        return found(status, expected, observed, words.join("; "));
+    }
+    let certain: Vec<&str> =
+        invariants.iter().filter(|one| one.is.is_some()).map(|one| one.name.as_str()).collect();
+    let same = invariants
+        .iter()
+        .filter(|one| one.is.is_none())
+        .filter_map(|one| one.before.as_ref().map(|before| format!("{} is {before} as before", one.name)));
+    let hold = (!certain.is_empty()).then(|| format!("{} hold", certain.join(", ")));
+    found(CheckStatus::Pass, expected, observed, same.chain(hold).collect::<Vec<_>>().join(", "))
+}
+
+/// Share of the statements that write, %, of which so many may change no row: more of them write nothing than something.
+const EMPTY_WRITES_PCT: f64 = 50.0;
+
+/// Fewest of them that tell.
+const WRITES_MIN: u64 = 20;
+
+/// Whether statements that write change rows: a workload whose keys are not in the tables measures looking for them.
+pub(super) fn empty_writes(facts: &Facts<'_>) -> Verdict {
+    facts.window()?;
+    if facts.record.workload.is_none() {
+        return skip("it is of workloads of the user's own");
+    }
+    let ops = facts.record.ops.get(dyno_record::ALL);
+    let (all, empty) = ops.map_or((0, 0), |ops| (ops.write_statements, ops.empty_writes));
+    if all < WRITES_MIN {
+        return skip(format!(
+            "{} statements that tell how many rows they changed are too few to tell",
+            count(all)
+        ));
+    }
+    let share_pct = 100.0 * empty as f64 / all as f64;
+    let words = format!(
+        "{} of {} statements that write changed no row ({} %)",
+        count(empty),
+        count(all),
+        percent(share_pct)
+    );
+    let (expected, observed) =
+        (format!("≤ {} %", percent(EMPTY_WRITES_PCT)), format!("{} %", percent(share_pct)));
+    if share_pct <= EMPTY_WRITES_PCT {
+        return found(CheckStatus::Pass, expected, observed, words);
+    }
+    let detail = format!(
+        "{words}: what they search for is not in the tables; compare workload.scale with the scale of the data"
+    );
+    found(CheckStatus::Warn, expected, observed, detail)
 }
 
 /// One share of the mix: of how many operations, how many there were, percent asked for.
@@ -140,6 +233,21 @@ struct MixShare<'a> {
 }
 
 impl MixShare<'_> {
+    /// How far the count may be from what is expected.
+    fn slack(&self, sessions: f64) -> f64 {
+        let share = f64::from(self.asked_pct.min(100)) / 100.0;
+        let expected = self.of as f64 * share;
+        SIGMAS * (expected * (1.0 - share)).sqrt() + sessions + self.of as f64 * MIX_SLACK + self.slack
+    }
+
+    /// Whether some count would not have been explained: of a few operations chance explains any.
+    fn can_tell(&self, sessions: f64) -> bool {
+        let share = f64::from(self.asked_pct.min(100)) / 100.0;
+        let expected = self.of as f64 * share;
+        let most = expected.max(self.of as f64 - expected);
+        matches!(self.asked_pct, 0 | 100..) || self.slack(sessions) < most
+    }
+
     fn status(&self, sessions: f64) -> CheckStatus {
         let (of, seen, share) =
             (self.of as f64, self.seen as f64, f64::from(self.asked_pct.min(100)) / 100.0);
@@ -148,7 +256,7 @@ impl MixShare<'_> {
             (self.asked_pct == 0 && self.seen > 0) || (self.asked_pct >= 100 && self.seen < self.of);
         let all_missing = (self.seen == 0 && expected > CERTAIN)
             || (self.seen == self.of && of - expected > CERTAIN && self.asked_pct < 100);
-        let slack = SIGMAS * (expected * (1.0 - share)).sqrt() + sessions + of * MIX_SLACK + self.slack;
+        let slack = self.slack(sessions);
         match (impossible || all_missing, (seen - expected).abs() <= slack) {
             (true, _) => CheckStatus::Fail,
             (false, true) => CheckStatus::Pass,
@@ -165,13 +273,18 @@ fn of_workload(facts: &Facts<'_>, place: usize, all: u64) -> u64 {
         return all;
     }
     let own = classes().filter(|class| class.workload == place);
-    own.map(|class| facts.ops(&class.name).map_or(0, |ops| ops.count)).sum()
+    own.map(|class| facts.ops(&class.name).map_or(0, chosen)).sum()
+}
+
+/// How often a class was chosen that ended well: polls that found nothing were chosen, too.
+fn chosen(ops: &OpStats) -> u64 {
+    ops.count.saturating_add(ops.empty_polls)
 }
 
 /// Whether the mix of operations is the one the plan asks for.
 pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
     let interval = facts.done_in_window()?;
-    let operations = interval.operations();
+    let operations = interval.operations().saturating_add(facts.empty_polls());
     if operations == 0 {
         return skip("no operation ended well");
     }
@@ -181,7 +294,7 @@ pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
         Some(MixShare {
             class,
             of: if share.of_reads { interval.reads } else { of_workload(facts, class.workload, operations) },
-            seen: facts.ops(name).map_or(0, |ops| ops.count),
+            seen: facts.ops(name).map_or(0, chosen),
             asked_pct: share.percent?,
             slack: (sessions * share.turned as f64).min(operations as f64 * TURNED_SHARE),
         })
@@ -194,6 +307,9 @@ pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
     // What writes first: reads have what that leaves.
     shown.sort_by_key(|share| share.class.share.of_reads);
     let status = shown.iter().map(|share| share.status(sessions)).max().unwrap_or(CheckStatus::Pass);
+    if status == CheckStatus::Pass && !shown.iter().any(|share| share.can_tell(sessions)) {
+        return skip(format!("{} operations are too few to tell", count(operations)));
+    }
     let seen_pct = |share: &MixShare<'_>| percent(share.seen as f64 * 100.0 / share.of.max(1) as f64);
     let each = |text: fn(&MixShare<'_>, String) -> String| {
         shown.iter().map(|share| text(share, seen_pct(share))).collect::<Vec<_>>().join(", ")

@@ -93,6 +93,8 @@ pub(super) struct Column {
     pub(super) better: Better,
     pub(super) compared: Vec<Compared>,
     pub(super) draws: Vec<Option<RatioDraws>>,
+    /// Whether it counts the run's own work.
+    pub(super) run_scoped: bool,
 }
 
 pub(super) fn interval_pct(ratio: Ratio) -> (f64, f64) {

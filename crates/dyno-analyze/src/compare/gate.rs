@@ -104,7 +104,7 @@ pub struct GateResult {
     pub holds: bool,
     /// Whether the whole interval is on that side of the limit, so that another set of runs would say the same.
     pub certain: bool,
-    /// Whether others had part in the figures; then nothing is certain.
+    /// Whether others had part in the figures, or background activity differs between the sides; then nothing is certain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
 }
@@ -136,7 +136,7 @@ impl Gate {
             Bound::AtMost => difference <= self.limit_pct + 1e-9,
         };
         let holds = difference.is_some_and(within);
-        let marked = overall.is_some_and(|overall| overall.marked);
+        let marked = overall.is_some_and(|overall| overall.marked) || !comparison.background.is_empty();
         let certain =
             !marked && interval.is_some_and(|(low, high)| within(low) == holds && within(high) == holds);
         GateResult { gate: self.clone(), difference_pct: difference, holds, certain, marked }

@@ -6,6 +6,7 @@
 //! ([`Verdict`]). One run each is never a verdict, however far apart they are.
 
 mod align;
+mod background;
 mod compared;
 pub mod gate;
 mod near_zero;
@@ -19,15 +20,16 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use dyno_record::{Kind, RunRecord, Unit};
+use dyno_record::{Kind, RunRecord, Scope, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::differ::{Difference, differ};
-use crate::points::{Better, Estimate, Measure, figure, notes_of};
+use crate::points::{Better, Estimate, Measure, figure};
 use crate::profile::{Gains, gains};
 use crate::varied::{Varied, varied};
-use crate::whose::{Marked, is_marked, legend, marked};
+use crate::whose::{Marked, is_marked, legend, marked, whose};
 use align::Pair;
+pub use background::{Background, BackgroundDifference, background, background_words};
 use compared::{Column, interval_pct};
 pub use compared::{Compared, MARGIN_PCT, Overall, PointCompared, Rules};
 pub use gate::{Gate, GateError, GateResult};
@@ -97,9 +99,15 @@ pub struct Comparison {
     /// The legend of the mark, where others had part in any of the figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
+    /// Settings of one side only with which its commits are not durable: what it gains by them is no gain of the platform.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_durable: Vec<String>,
     /// What has to be known with the figures: that a side is imported, and what workloads want to have said of themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Background activity that differs between the sides: it confounds every verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<BackgroundDifference>,
     /// Repeats that differ, and what moved with that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub varied: Vec<Varied>,
@@ -130,7 +138,14 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
         at: texts(pair),
     });
     let measures = measures(rules, &both);
-    let columns: Vec<Column> = measures.iter().map(|name| column(name, &both, rules)).collect();
+    let mut columns: Vec<Column> = measures.iter().map(|name| column(name, &both, rules)).collect();
+    let background = background::of_pairs(&both);
+    let mut overall: Vec<Overall> = columns.iter().map(|column| overall(column, rules)).collect();
+    if !background.is_empty() {
+        let cells = columns.iter_mut().flat_map(|column| &mut column.compared);
+        cells.for_each(|compared| compared.verdict = compared.verdict.confounded());
+        overall.iter_mut().for_each(|overall| overall.verdict = overall.verdict.confounded());
+    }
     let points = both.iter().enumerate().map(|(i, pair)| PointCompared {
         at: texts(pair),
         measures: columns.iter().map(|column| column.compared[i].clone()).collect(),
@@ -140,6 +155,7 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
         [only] => gains(&only.a, &only.b),
         _ => None,
     };
+    let (not_durable, both_not_durable) = durability((&a.name, &records_a), (&b.name, &records_b));
     Comparison {
         profile,
         a: a.name.clone(),
@@ -147,15 +163,23 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
         runs: (records_a.len(), records_b.len()),
         margin_pct: rules.margin_pct,
         points: points.collect(),
-        overall: columns.iter().map(|column| overall(column, rules)).collect(),
+        overall,
         axes,
         alone: alone.collect(),
         others: others(&records_a, &records_b, &measures),
-        notes: [(a, &records_a), (b, &records_b)]
+        notes: background_words(&background, &a.name, &b.name)
             .into_iter()
-            .filter_map(|(side, of)| imported(&side.name, of))
-            .chain(notes_of(records_a.iter().chain(&records_b).copied()))
+            .chain(
+                [(a, &records_a), (b, &records_b)]
+                    .into_iter()
+                    .filter_map(|(side, of)| imported(&side.name, of)),
+            )
+            .chain(not_durable.iter().cloned())
+            .chain(both_not_durable)
+            .chain(workload_notes(records_a.iter().chain(&records_b)))
             .collect(),
+        not_durable,
+        background,
         varied: both
             .iter()
             .chain(&one)
@@ -175,6 +199,32 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
 fn others(a: &[&RunRecord], b: &[&RunRecord], measures: &[String]) -> Option<String> {
     let all: Vec<Marked> = a.iter().chain(b).map(|record| marked(record)).collect();
     legend(&all, |name| measures.iter().any(|measure| measure == name))
+}
+
+/// Settings with which commits are not durable: of one side only, with its name, and of both.
+pub(crate) fn durability(
+    (a, records_a): (&str, &[&RunRecord]),
+    (b, records_b): (&str, &[&RunRecord]),
+) -> (Vec<String>, Vec<String>) {
+    let caveats = |records: &[&RunRecord]| -> BTreeSet<String> {
+        records.iter().flat_map(|record| record.durability_caveats()).collect()
+    };
+    let (of_a, of_b) = (caveats(records_a), caveats(records_b));
+    let only_a = of_a.difference(&of_b).map(|caveat| format!("{a}: {caveat}"));
+    let only_b = of_b.difference(&of_a).map(|caveat| format!("{b}: {caveat}"));
+    let both = of_a.intersection(&of_b).map(|caveat| format!("both sides: {caveat}"));
+    (only_a.chain(only_b).collect(), both.collect())
+}
+
+/// What workloads want to have said of themselves, each once.
+fn workload_notes<'r>(records: impl Iterator<Item = &'r &'r RunRecord>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for note in records.flat_map(|record| record.notes()) {
+        if !all.contains(&note) {
+            all.push(note);
+        }
+    }
+    all
 }
 
 /// What is said of a side whose figures are, or are in part, imported.
@@ -245,14 +295,20 @@ fn column(measure: &str, points: &[Pair<'_>], rules: &Rules) -> Column {
         .map_or(Unit::Count, |estimate| estimate.unit);
     let better = better(measure, unit);
     let is_marked = |records: &[&RunRecord]| records.iter().any(|record| is_marked(record, measure));
+    let run_scoped = is_run_scoped(measure, points.iter().flat_map(|pair| pair.a.iter().chain(&pair.b)));
     let values = found.iter().zip(points).map(|((a, b), pair)| {
         let runs =
             |estimate: &Option<Estimate>| estimate.as_ref().map(|e| e.runs.clone()).unwrap_or_default();
         let marked = (is_marked(&pair.a), is_marked(&pair.b));
-        Values { measure: measure.to_owned(), unit, better, a: runs(a), b: runs(b), marked }
+        Values { measure: measure.to_owned(), unit, better, a: runs(a), b: runs(b), marked, run_scoped }
     });
     let (compared, draws) = compare_values(values.collect(), rules.margin_pct);
-    Column { measure: measure.to_owned(), better, compared, draws }
+    Column { measure: measure.to_owned(), better, compared, draws, run_scoped }
+}
+
+/// Whether a measure counts the run's own work in all of these runs.
+pub(crate) fn is_run_scoped<'r>(measure: &str, mut records: impl Iterator<Item = &'r &'r RunRecord>) -> bool {
+    records.all(|record| whose(record, measure).is_none_or(|whose| whose.scope == Scope::Run))
 }
 
 /// One figure of two sides, each of several runs.
@@ -270,6 +326,9 @@ pub struct Values {
     pub b: Vec<f64>,
     /// Whether others had part in the figures of a side.
     pub marked: (bool, bool),
+    /// Whether it counts the run's own work: a mark then says that others worked beside it, which matters for a comparison
+    /// only where it differs between the sides ([`background`]).
+    pub run_scoped: bool,
 }
 
 /// Compares figures that belong together: chances are adjusted for how many they are.
@@ -295,7 +354,7 @@ pub(crate) fn compare_values(all: Vec<Values>, margin_pct: f64) -> (Vec<Compared
             ratio,
             p: p_adjusted[i],
             near_zero: both_tiny(&of),
-            marked: of.marked.0 || of.marked.1,
+            marked: (of.marked.0 || of.marked.1) && !of.run_scoped,
         };
         Compared {
             difference: a.zip(b).map(|(a, b)| b - a),

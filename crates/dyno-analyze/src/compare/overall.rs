@@ -27,7 +27,7 @@ pub(super) fn overall(column: &Column, rules: &Rules) -> Overall {
         ratio,
         p,
         near_zero: column.draws.iter().all(Option::is_none) && both.iter().all(|(_, c)| nothing(c)),
-        marked,
+        marked: marked && !column.run_scoped,
     };
     Overall {
         measure: column.measure.clone(),
@@ -63,7 +63,7 @@ fn worst(both: &[(usize, &Compared)], better: Better) -> Option<(usize, f64)> {
 
 /// Van Elteren's test (1960): the rank sums of all points together, each weighted by 1 ÷ (its runs + 1). Absent where no
 /// point has repeats.
-fn stratified<'c>(points: impl Iterator<Item = (&'c [f64], &'c [f64])>) -> Option<f64> {
+pub(super) fn stratified<'c>(points: impl Iterator<Item = (&'c [f64], &'c [f64])>) -> Option<f64> {
     let (mut distance, mut variance) = (0.0, 0.0);
     let mut repeated = false;
     for (a, b) in points {

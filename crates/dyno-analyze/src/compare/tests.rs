@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use dyno_record::{Imported, Metric, RunRecord, Scope, Status, Unit, Whose};
 
 use super::*;
+use crate::conclusion::ab::{Ab, AbSide, conclusion};
 use crate::fixture;
 
 /// A run with so many operations per second, at so many sessions.
@@ -157,6 +158,88 @@ fn a_comparison_of_marked_figures_says_so_and_is_no_clean_win() {
     let gate: Gate = "redo_mb_per_s <= 5%".parse().unwrap();
     let result = gate.check(&comparison);
     assert!(result.marked && !result.holds && !result.certain, "{result:?}");
+}
+
+/// Runs during which other programs had so much of the processors, %.
+fn beside_others(values: &[f64], others_pct: &[f64]) -> Vec<RunRecord> {
+    let mut all = runs(4, values);
+    for (run, &value) in all.iter_mut().zip(others_pct) {
+        run.metrics.insert("others_cpu_pct".into(), Metric::Value { value, unit: Unit::Percent });
+    }
+    all
+}
+
+#[test]
+fn durability_of_one_side_only_is_in_the_headline_and_the_notes() {
+    let (a, mut b) = (runs(4, &[1000.0, 1010.0, 990.0, 1005.0]), runs(4, &[1400.0, 1410.0, 1390.0, 1405.0]));
+    for run in &mut b {
+        run.targets[0].identity.not_durable = vec!["fsync = off: a crash can destroy the data".into()];
+    }
+    let words = "b: commits are not durable (fsync = off: a crash can destroy the data)";
+    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    assert_eq!(
+        (comparison.not_durable.as_slice(), comparison.notes.as_slice()),
+        ([words.into()].as_slice(), [words.into()].as_slice())
+    );
+    let ab_side = |name: &str| AbSide { name: name.into(), runs: Vec::new() };
+    let figures = Ab { a: ab_side("a"), b: ab_side("b"), comparison: Some(comparison), gates: Vec::new() };
+    let headline = conclusion("ab-1", None, figures).line;
+    assert!(headline.starts_with("b is faster than a: ") && headline.contains(words), "{headline}");
+    let both = compare(&side("b", &b), &side("c", &b), &Rules::default());
+    assert!(both.not_durable.is_empty() && both.notes[0].starts_with("both sides: commits are not durable"));
+    // Runs that write nothing have no commits to lose.
+    b.iter_mut()
+        .for_each(|run| run.window.as_mut().unwrap().counted = Some(dyno_record::window::Counted::default()));
+    assert!(compare(&side("a", &a), &side("b", &b), &Rules::default()).notes.is_empty());
+}
+
+#[test]
+fn background_activity_of_one_side_only_confounds_every_verdict() {
+    let a = beside_others(&[1000.0, 1010.0, 990.0, 1005.0], &[0.2, 0.4, 0.1, 0.3]);
+    let b = beside_others(&[460.0, 470.0, 450.0, 465.0], &[48.0, 47.0, 49.0, 48.5]);
+    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    assert_eq!(comparison.overall[0].verdict, Verdict::Confounded);
+    assert_eq!(comparison.points[0].measures[0].verdict, Verdict::Confounded);
+    let words = "processors used by other programs: 0.2 % during a, 48.2 % during b";
+    assert!(comparison.notes[0].contains(words), "{:?}", comparison.notes);
+    let ab_side = |name: &str| AbSide { name: name.into(), runs: Vec::new() };
+    let figures =
+        Ab { a: ab_side("a"), b: ab_side("b"), comparison: Some(comparison.clone()), gates: Vec::new() };
+    let headline = conclusion("ab-1", None, figures).line;
+    assert!(
+        headline.starts_with("confounded, no verdict on b against a: ") && headline.contains(words),
+        "{headline}"
+    );
+    let gate: Gate = "ops_per_s <= 5%".parse().unwrap();
+    assert!(!gate.check(&comparison).certain);
+}
+
+#[test]
+fn background_activity_of_both_sides_leaves_the_verdict() {
+    let a = beside_others(&[1000.0, 1010.0, 990.0, 1005.0], &[48.0, 30.0, 44.0, 20.0]);
+    let b = beside_others(&[800.0, 810.0, 790.0, 805.0], &[25.0, 47.0, 33.0, 41.0]);
+    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    assert_eq!((comparison.overall[0].verdict, comparison.background.len()), (Verdict::Slower, 0));
+    // What a quiet system does beside is no background activity, however regular.
+    let a = beside_others(&[1000.0, 1010.0, 990.0, 1005.0], &[0.1, 0.1, 0.1, 0.1]);
+    let b = beside_others(&[800.0, 810.0, 790.0, 805.0], &[0.9, 0.9, 0.9, 0.9]);
+    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    assert_eq!(comparison.overall[0].verdict, Verdict::Slower);
+}
+
+#[test]
+fn writes_of_others_to_the_device_confound_a_comparison() {
+    let writes = |values: &[f64], writes: f64| {
+        let mut all = runs(4, values);
+        all.iter_mut().for_each(|run| fixture::device_writes(run, writes));
+        all
+    };
+    let a = writes(&[1000.0, 1010.0, 990.0, 1005.0], 4_000.0);
+    let b = writes(&[700.0, 710.0, 690.0, 705.0], 80_000.0);
+    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    let kinds: Vec<Background> = comparison.background.iter().map(|difference| difference.kind).collect();
+    assert!(kinds.contains(&Background::DeviceWrites), "{kinds:?}");
+    assert_eq!(comparison.overall[0].verdict, Verdict::Confounded);
 }
 
 #[test]

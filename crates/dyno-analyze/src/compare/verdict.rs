@@ -27,6 +27,8 @@ pub enum Verdict {
     Same,
     /// The runs would tell, but others had part in the figures of a side, or that cannot be excluded.
     OthersHadPart,
+    /// The runs would tell, but others worked more during the runs of one side.
+    Confounded,
     /// The runs do not tell.
     Unsure,
     /// There is one run of each side, which can never tell.
@@ -34,6 +36,14 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The verdict where background activity differs between the sides.
+    pub(crate) fn confounded(self) -> Self {
+        match self {
+            told @ (Self::Unsure | Self::OneRunEach | Self::OthersHadPart) => told,
+            _ => Self::Confounded,
+        }
+    }
+
     /// The words in tables.
     pub fn words(self) -> &'static str {
         match self {
@@ -43,6 +53,7 @@ impl Verdict {
             Self::Less => "less",
             Self::Same => "same",
             Self::OthersHadPart => "others had part",
+            Self::Confounded => "confounded",
             Self::Unsure => "unsure",
             Self::OneRunEach => "one run each: no verdict",
         }

@@ -4,7 +4,7 @@ use dyno_record::{RunId, Unit};
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, Figures};
-use crate::compare::{Comparison, GateResult, Overall, SIGNIFICANCE, Verdict};
+use crate::compare::{Comparison, GateResult, Overall, SIGNIFICANCE, Verdict, background_words};
 use crate::number::fixed;
 use crate::points::{Measure, phrase};
 use crate::varied::Varied;
@@ -52,6 +52,7 @@ pub fn conclusion(of: &str, stopped: Option<String>, figures: Ab) -> Conclusion 
             .map(|result| format!("gate {}: {}", result.gate, if result.holds { "holds" } else { "broken" })),
     );
     if let Some(comparison) = &figures.comparison {
+        words.extend(comparison.notes.iter().cloned());
         words.extend(comparison.others.iter().cloned());
         words.extend(comparison.varied.iter().map(Varied::words));
         words.extend(comparison.left_out.iter().map(|(run, why)| format!("left out: {run}, {why}")));
@@ -61,7 +62,10 @@ pub fn conclusion(of: &str, stopped: Option<String>, figures: Ab) -> Conclusion 
 
 fn line(ab: &Ab, comparison: &Comparison, leading: &Overall) -> String {
     let (a, b, margin) = (&ab.a.name, &ab.b.name, fixed(comparison.margin_pct, 1));
-    let by = by(comparison, leading);
+    let mut by = by(comparison, leading);
+    if !comparison.not_durable.is_empty() {
+        by = format!("{by}; beware, {}", comparison.not_durable.join("; "));
+    }
     match leading.verdict {
         Verdict::Faster => format!("{b} is faster than {a}: {by}"),
         Verdict::Slower => format!("{b} is slower than {a}: {by}"),
@@ -73,6 +77,10 @@ fn line(ab: &Ab, comparison: &Comparison, leading: &Overall) -> String {
             format!("the runs do not tell whether {b} and {a} differ by more than {margin} %: {by}{why}")
         }
         Verdict::OneRunEach => format!("one run of each side is no verdict on {b} against {a}: {by}"),
+        Verdict::Confounded => {
+            let background = background_words(&comparison.background, a, b).unwrap_or_default();
+            format!("confounded, no verdict on {b} against {a}: {background}; {by}")
+        }
         Verdict::OthersHadPart => {
             format!("others had part in the figures, so there is no verdict on {b} against {a}: {by}")
         }

@@ -7,7 +7,10 @@ use dyno_record::{RunRecord, Unit};
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, Figures};
-use crate::compare::{Compared, Values, Verdict, better, compare_values};
+use crate::compare::{
+    BackgroundDifference, Compared, Values, Verdict, background, background_words, better, compare_values,
+    durability, is_run_scoped,
+};
 use crate::differ::{Difference, differ};
 use crate::number::{fixed, span_s};
 use crate::points::{Better, Measure, figure, notes_of, phrase};
@@ -42,6 +45,17 @@ pub struct Study {
     pub others: Option<String>,
 }
 
+impl Study {
+    /// Variants that had turns, none of which was measured.
+    pub fn unmeasured(&self) -> Vec<&str> {
+        let is_unmeasured = |variant: &&StudyVariant| {
+            let mut turns = self.order.iter().filter(|turn| turn.variant == variant.name).peekable();
+            turns.peek().is_some() && turns.all(|turn| turn.ended != "measured")
+        };
+        self.variants.iter().filter(is_unmeasured).map(|variant| variant.name.as_str()).collect()
+    }
+}
+
 /// One variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StudyVariant {
@@ -60,6 +74,12 @@ pub struct StudyVariant {
     /// What its verifying commands said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<String>,
+    /// Settings of it or of the base, but not of both, with which commits are not durable.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_durable: Vec<String>,
+    /// Background activity that differs from that of the base's runs: it confounds every verdict on the variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<BackgroundDifference>,
     /// In what else its runs differ from those of the base.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differed: Vec<Difference>,
@@ -77,6 +97,8 @@ pub enum Worth {
     NotMeasurable,
     /// It is worse in at least one figure, and better in none.
     Harmful,
+    /// Others worked more during its runs or during those of the base, so its figures tell nothing.
+    Confounded,
     /// It has no figure that the base has, too.
     NoFigures,
 }
@@ -89,6 +111,7 @@ impl Worth {
             Self::Trade => "better here, worse there",
             Self::NotMeasurable => "not measurable",
             Self::Harmful => "harmful",
+            Self::Confounded => "confounded",
             Self::NoFigures => "no figures",
         }
     }
@@ -197,14 +220,28 @@ fn judged(measured: Measured<'_>) -> Study {
             a: row.base.clone(),
             b: values(variant, place(row), &row.measure),
             marked: (marked_in(base, row), marked_in(variant, row)),
+            run_scoped: is_run_scoped(
+                &row.measure,
+                [base, variant].into_iter().flat_map(|side| &valid[side][place(row)]),
+            ),
         };
-        let (compared, _) = compare_values(study.rows.iter().map(of).collect(), study.margin_pct);
+        let (mut compared, _) = compare_values(study.rows.iter().map(of).collect(), study.margin_pct);
+        let points: Vec<(&[&RunRecord], &[&RunRecord])> = (0..tasks.len())
+            .map(|task| (valid[base][task].as_slice(), valid[variant][task].as_slice()))
+            .collect();
+        study.variants[variant].background = background(&points);
+        if !study.variants[variant].background.is_empty() {
+            compared.iter_mut().for_each(|cell| cell.verdict = cell.verdict.confounded());
+        }
         study.variants[variant].worth = Some(worth(&compared));
         for (row, compared) in study.rows.iter_mut().zip(compared) {
             row.cells.push(Some(compared));
         }
         let flat = |variant: usize| valid[variant].iter().flatten().copied().collect::<Vec<_>>();
         study.variants[variant].differed = differ(&flat(base), &flat(variant));
+        let (base_name, name) = (study.variants[base].name.clone(), study.variants[variant].name.clone());
+        let (not_durable, _) = durability((&base_name, &flat(base)), (&name, &flat(variant)));
+        study.variants[variant].not_durable = not_durable;
     }
     for (variant, runs) in study.variants.iter_mut().zip(&runs) {
         variant.failed.extend(runs.iter().flatten().filter(|run| !run.status.counts()).map(|run| {
@@ -232,6 +269,7 @@ fn worth(compared: &[Compared]) -> Worth {
         (true, false) => Worth::WorthDoing,
         (true, true) => Worth::Trade,
         (false, true) => Worth::Harmful,
+        (false, false) if is(Verdict::Confounded) => Worth::Confounded,
         (false, false) if compared.iter().any(|of| of.a.is_some() && of.b.is_some()) => Worth::NotMeasurable,
         (false, false) => Worth::NoFigures,
     }
@@ -287,12 +325,24 @@ impl Study {
 
     fn line(&self, ranking: &[usize]) -> String {
         let base = &self.variants[self.base].name;
-        let of = |worth: Worth| -> Vec<&str> {
+        let of = |worth: Worth| -> Vec<String> {
             let those =
                 ranking.iter().map(|at| &self.variants[*at]).filter(|variant| variant.worth == Some(worth));
-            those.filter(|variant| !variant.again).map(|variant| variant.name.as_str()).collect()
+            let name = |variant: &&StudyVariant| match variant.not_durable.is_empty() {
+                true => variant.name.clone(),
+                false => format!("{} (commits not durable on one side)", variant.name),
+            };
+            let those: Vec<&StudyVariant> = those.filter(|variant| !variant.again).collect();
+            those.iter().map(name).collect()
         };
-        let all = [Worth::WorthDoing, Worth::Trade, Worth::NotMeasurable, Worth::Harmful, Worth::NoFigures];
+        let all = [
+            Worth::WorthDoing,
+            Worth::Trade,
+            Worth::NotMeasurable,
+            Worth::Harmful,
+            Worth::Confounded,
+            Worth::NoFigures,
+        ];
         let parts: Vec<String> = all
             .into_iter()
             .map(|worth| (worth, of(worth)))
@@ -311,6 +361,8 @@ impl Study {
         };
         let (better, worse, same) = (told(Verdict::Faster), told(Verdict::Slower), told(Verdict::Same));
         let mut parts = Vec::new();
+        let base = &self.variants[self.base].name;
+        parts.extend(background_words(&variant.background, base, &variant.name));
         for (word, all) in [("better", &better), ("worse", &worse)] {
             if !all.is_empty() {
                 parts.push(format!("{word} in {}", all.join(", ")));
@@ -326,6 +378,7 @@ impl Study {
                 figures.count()
             ));
         }
+        parts.extend(variant.not_durable.iter().map(|caveat| format!("beware, {caveat}")));
         let worth = variant.worth.map_or("", Worth::words);
         format!("{}: {worth}: {}", variant.name, parts.join("; "))
     }
@@ -349,7 +402,7 @@ impl Study {
                     "{} is the same thing measured twice, and of no figure of it is a difference told, as it has to be",
                     variant.name
                 )),
-                Worth::NoFigures => None,
+                Worth::NoFigures | Worth::Confounded => None,
                 _ => Some(format!(
                     "{} is the same thing measured twice, and differs ({}): so may what is called better or worse; more repeats, a quieter machine",
                     variant.name,

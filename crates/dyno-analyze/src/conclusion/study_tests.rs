@@ -8,6 +8,10 @@ fn study(loads: &[(&str, &[f64])]) -> Conclusion {
 
 /// A study in which each variant has these runs.
 fn study_of(loads: &[(&str, &[f64])], runs: &[&RunRecord]) -> Conclusion {
+    conclusion("study-x", None, measured_of(loads, runs))
+}
+
+fn measured_of<'r>(loads: &[(&str, &[f64])], runs: &[&'r RunRecord]) -> Measured<'r> {
     let variants = loads.iter().enumerate().map(|(at, (name, _))| StudyVariant {
         name: (*name).to_owned(),
         what: "what".to_owned(),
@@ -15,6 +19,8 @@ fn study_of(loads: &[(&str, &[f64])], runs: &[&RunRecord]) -> Conclusion {
         worth: None,
         failed: if at == 1 { vec!["repeat 3 failed: x".to_owned()] } else { Vec::new() },
         verified: Vec::new(),
+        background: Vec::new(),
+        not_durable: Vec::new(),
         differed: Vec::new(),
     });
     let study = Study {
@@ -29,14 +35,13 @@ fn study_of(loads: &[(&str, &[f64])], runs: &[&RunRecord]) -> Conclusion {
         caveats: vec!["a caveat".to_owned()],
         others: None,
     };
-    let measured = Measured {
+    Measured {
         study,
         tasks: vec!["a".to_owned()],
         metrics: vec!["ops_per_s".to_owned()],
         runs: vec![vec![runs.to_vec()]; loads.len()],
         loads_s: loads.iter().map(|(_, values)| vec![values.to_vec()]).collect(),
-    };
-    conclusion("study-x", None, measured)
+    }
 }
 
 fn worths(conclusion: &Conclusion) -> Vec<Option<Worth>> {
@@ -44,7 +49,41 @@ fn worths(conclusion: &Conclusion) -> Vec<Option<Worth>> {
     study.variants.iter().map(|variant| variant.worth).collect()
 }
 
+#[test]
+fn variant_without_a_measured_turn_is_named() {
+    let mut study = measured_of(&[("base", &[]), ("bad", &[]), ("mixed", &[]), ("waiting", &[])], &[]).study;
+    let turn = |(variant, ended): (&str, &str)| Turn {
+        at: String::new(),
+        variant: variant.to_owned(),
+        repeat: 1,
+        ended: ended.to_owned(),
+    };
+    let turns = [
+        ("base", "measured"),
+        ("bad", "failed"),
+        ("mixed", "failed"),
+        ("bad", "cut off"),
+        ("mixed", "measured"),
+    ];
+    study.order = turns.map(turn).to_vec();
+    assert_eq!(study.unmeasured(), ["bad"]);
+}
+
 const BASE: [f64; 4] = [10.0, 10.1, 9.9, 10.05];
+
+#[test]
+fn variants_without_durable_commits_say_so_beside_their_worth() {
+    let mut quick = crate::fixture::postgres();
+    quick.targets[0].identity.not_durable = vec!["fsync = off: a crash can destroy the data".into()];
+    let slow = crate::fixture::postgres();
+    let base_s = [10.0, 10.1, 9.9, 10.05, 10.02];
+    let (base, variant) = (vec![&slow; 4], vec![&quick; 4]);
+    let mut measured = measured_of(&[("base", &base_s), ("off", &[5.0, 5.1, 4.9, 5.05, 5.02])], &[]);
+    measured.runs = vec![vec![base], vec![variant]];
+    let told = conclusion("study-x", None, measured);
+    assert!(told.line.contains("worth doing: off (commits not durable on one side)"), "{}", told.line);
+    assert!(told.words[0].contains("beware, off: commits are not durable (fsync = off"), "{:?}", told.words);
+}
 
 #[test]
 fn variants_are_ranked_by_what_they_are_worth() {

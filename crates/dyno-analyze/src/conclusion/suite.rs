@@ -57,6 +57,9 @@ pub struct Page {
     /// Processes that work on one operation: the document's #T.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: u32,
+    /// What an operation has to take for a figure; absent where any time will do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least: Option<Least>,
     /// On how many of several targets it is run; absent where there is one target only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
@@ -66,6 +69,15 @@ pub struct Page {
     /// Why a run of it could not be made; absent where all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+}
+
+/// The shortest time that gives a figure: of less, start and end are too large a part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Least {
+    /// Seconds of an operation of a single session; of a measured load, of the whole load.
+    pub seconds: f64,
+    /// What makes the test larger, as a sentence without its end.
+    pub larger: String,
 }
 
 fn one() -> u32 {
@@ -169,6 +181,13 @@ impl Page {
     }
 }
 
+impl At {
+    /// The key figure of `page` and its unit, with as many digits as its runs tell.
+    pub fn words(&self, page: &Page) -> (String, String) {
+        page.words(number::rounded(self.value, self.spread_pct))
+    }
+}
+
 impl Tested {
     /// What came of a test, from the records of its runs.
     fn of(page: Page, records: &[RunRecord], calibrations: &[RunRecord], looked_for_end: bool) -> Self {
@@ -189,9 +208,11 @@ impl Tested {
         let most = best(&|_| true);
         let at_most = most.and_then(|most| points.iter().find(|point| point.sessions == most.sessions));
         let limited = at_most.and_then(Point::limited);
-        let unfit = notes::unfit(&page, &points);
         let steps: Vec<Step> = points.iter().map(|point| Step::of(&page, point, &of_test)).collect();
         let step = most.and_then(|most| steps.iter().find(|step| step.sessions == most.sessions));
+        let single_us = single.and_then(|point| point.get("service_mean_us"));
+        let unfit =
+            notes::unfit(&page, &points, &of_test).or_else(|| notes::too_small(&page, single_us, step));
         // What several targets do together is no share of one machine.
         let is_one = page.nodes.is_none_or(|nodes| nodes == 1);
         let fit = page.raw.filter(|_| unfit.is_none() && is_one).zip(step);
@@ -199,7 +220,7 @@ impl Tested {
         let mut notes = notes::notes(&page, &points, &of_test);
         notes.extend(of_raw.iter().map(|share| share.words.clone()));
         Self {
-            single_us: single.and_then(|point| point.get("service_mean_us")),
+            single_us,
             most,
             optimum: best(&keeps),
             knee: knee(&keyed),
@@ -213,6 +234,14 @@ impl Tested {
             steps,
             page,
         }
+    }
+}
+
+impl Tested {
+    /// Why it has no figure, in two words: `the cache`, `too small`.
+    pub fn unfit_word(&self) -> Option<&'static str> {
+        let why = self.unfit.as_ref()?;
+        Some(if why.starts_with(notes::TOO_SMALL) { "too small" } else { "the cache" })
     }
 }
 

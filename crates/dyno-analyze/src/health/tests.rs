@@ -28,6 +28,7 @@ fn suite() -> Suite {
         limit: "p95 <= 10ms".into(),
         cache: None,
         threads: 1,
+        least: None,
         raw: None,
         nodes: None,
         why_not: None,

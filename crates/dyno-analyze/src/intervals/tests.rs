@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use dyno_record::{ReportedLoad, Window};
 
 use super::*;
@@ -138,4 +140,20 @@ fn a_number_that_does_not_say_how_far_it_is_known_is_known_to_its_last_digit() {
     for (value, step) in [(16_400.0, 100.0), (0.25, 0.01), (5.0, 1.0), (1_234.5, 0.1), (0.0, 0.0)] {
         assert!((last_digit(value) - step).abs() < 1e-9, "{value}");
     }
+}
+
+#[test]
+fn parameters_that_text_cuts_do_not_differ() {
+    let mut html = report(1, 5.0);
+    let mut text = report(2, 5.0);
+    label(&mut html, "form", "html");
+    label(&mut text, "form", "text");
+    let set = |record: &mut RunRecord, name: &str, value: &str| {
+        record.targets[0].identity.settings = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+    };
+    set(&mut html, "_optimizer_adaptive_cursor_sharing", "FALSE");
+    set(&mut text, "_optimizer_adaptive_cursor_sh", "FALSE");
+    assert_eq!(between(&html, &text).unwrap().parameters, []);
+    set(&mut text, "_optimizer_adaptive_cursor_sh", "TRUE");
+    assert_eq!(between(&html, &text).unwrap().parameters.len(), 1);
 }

@@ -10,6 +10,8 @@ use super::seen::{Quota, Seen};
 use super::words::{self, Named};
 use super::{Component, Confidence, Limited};
 use crate::limit::RATE_KEPT_MIN;
+use crate::number::fixed;
+use crate::overdue::Overdue;
 
 /// Share of the processors, %, that others may have before it has to be said.
 const OTHERS_PCT: f64 = 10.0;
@@ -46,8 +48,27 @@ pub fn limited(record: &RunRecord) -> Limited {
     spoiled.extend(spoilers(&seen, by, own));
     // What was asked for is known whatever others did.
     let doubted = !spoiled.is_empty() && !matches!(by, Component::Rate | Component::ThinkTime);
-    let confidence = if sure && !doubted { Confidence::Sure } else { Confidence::Likely };
-    Limited { by, what, confidence, sentence, used_pct, evidence, spoiled }
+    let asked_per_s = record.asked_per_s().filter(|_| by == Component::Rate);
+    let window = record.window.as_ref();
+    let due = record.asked_per_s().zip(window).map(|(rate, window)| rate * window.work_seconds());
+    let overdue = due.and_then(|due| Overdue::of(record, due));
+    spoiled.extend(overdue.as_ref().map(|overdue| overdue.words()));
+    spoiled.extend(outage_words(record));
+    let is_sure = sure && !doubted && overdue.is_none() && record.outages.is_empty();
+    let confidence = if is_sure { Confidence::Sure } else { Confidence::Likely };
+    Limited { by, what, confidence, sentence, used_pct, evidence, asked_per_s, spoiled }
+}
+
+/// How long no session had an answer; `None` for a run without outages.
+fn outage_words(record: &RunRecord) -> Option<String> {
+    let silences = record.outages.iter().flat_map(|outage| &outage.silences);
+    let silent_s: f64 = silences.map(|silence| silence.length_s).sum();
+    let outages = match record.outages.len() {
+        0 => return None,
+        1 => "an outage".to_owned(),
+        count => format!("{count} outages"),
+    };
+    Some(format!("the run has {outages}: no session had an answer for {} s", fixed(silent_s, 1)))
 }
 
 fn unknown(sentence: String, evidence: Vec<super::Evidence>) -> Limited {
@@ -58,6 +79,7 @@ fn unknown(sentence: String, evidence: Vec<super::Evidence>) -> Limited {
         sentence,
         used_pct: None,
         evidence,
+        asked_per_s: None,
         spoiled: Vec::new(),
     }
 }

@@ -121,6 +121,9 @@ pub struct Limited {
     pub used_pct: Option<f64>,
     /// Every figure that was looked at.
     pub evidence: Vec<Evidence>,
+    /// The rate that was asked for, operations/s, where that limits: what the platform can do beyond it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_per_s: Option<f64>,
     /// What makes it less sure, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spoiled: Vec<String>,

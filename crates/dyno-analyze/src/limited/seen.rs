@@ -38,6 +38,8 @@ pub(super) struct Seen<'r> {
     pub(super) driver_cpus: f64,
     /// Share of the host's processors that was in use or taken by the hypervisor, %.
     pub(super) busy_pct: Option<f64>,
+    /// The parts of `busy_pct`, %: programs, the kernel with interrupts, the hypervisor.
+    pub(super) kinds: Option<(f64, f64, f64)>,
     /// Processors' worth of time that this program had.
     pub(super) own: Option<f64>,
     /// The same of the database's processes; this program's, where it runs inside.
@@ -78,6 +80,14 @@ impl<'r> Seen<'r> {
             let busy_s = counter("processors.busy_s")? + counter("processors.steal_s").unwrap_or(0.0);
             Some(100.0 * busy_s / capacity_s?)
         })();
+        let kind_pct = |names: &[&str]| -> Option<f64> {
+            let sum: Option<f64> = names.iter().map(|name| counter(&format!("processors.{name}_s"))).sum();
+            Some(100.0 * sum? / capacity_s?)
+        };
+        let kinds = (|| {
+            let (user, system) = (kind_pct(&["user", "nice"])?, kind_pct(&["system", "irq", "softirq"])?);
+            Some((user, system, kind_pct(&["steal"])?)).filter(|_| elsewhere.is_none())
+        })();
         // Processor time of processes that have ended may be booked late: more than was used at all is somebody else's.
         let is_whole = |server: &f64| {
             let all = busy_pct.map(|pct| pct / 100.0 * cpus);
@@ -90,6 +100,7 @@ impl<'r> Seen<'r> {
         let quota = |whose: &str, used: Option<f64>| {
             let of = |name: &str| counter(&format!("{whose}.cgroup.{name}"));
             let (cpus, periods) = (of("quota_cpus")?, of("periods").filter(|periods| *periods > 0.0)?);
+            let used = of("used_s").and_then(|used_s| Some(used_s / read_s?)).or(used);
             let throttled_pct = 100.0 * of("throttled_periods")? / periods;
             Some(Quota { cpus, used_pct: 100.0 * used? / cpus, throttled_pct }).filter(|_| cpus > 0.0)
         };
@@ -126,6 +137,7 @@ impl<'r> Seen<'r> {
             driver_cpus: cpus,
             cpus: elsewhere.map_or(cpus, |host| f64::from(host.cpus)),
             busy_pct: busy_pct.map(|pct| pct.min(100.0)),
+            kinds,
             own,
             server,
             others: share("others.cpu_s").filter(|_| elsewhere.is_none()),

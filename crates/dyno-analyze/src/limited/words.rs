@@ -102,9 +102,14 @@ fn whose(seen: &Seen<'_>) -> String {
 }
 
 fn user_and_system(seen: &Seen<'_>) -> String {
-    match (seen.metric("cpu_user_pct"), seen.metric("cpu_sys_pct")) {
-        (Some(user), Some(sys)) => format!(" ({} % user, {} % system)", percent(user), percent(sys)),
-        _ => String::new(),
+    let of_metrics = || Some((seen.metric("cpu_user_pct")?, seen.metric("cpu_sys_pct")?, 0.0));
+    match seen.kinds.or_else(of_metrics) {
+        Some((user, system, steal)) => {
+            let steal =
+                if steal > 0.0 { format!(", {} % hypervisor", percent(steal)) } else { String::new() };
+            format!(" ({} % user, {} % system{steal})", percent(user), percent(system))
+        }
+        None => String::new(),
     }
 }
 

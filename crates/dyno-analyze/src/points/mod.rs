@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use dyno_record::{Kind, Metric, RunId, RunRecord, Status, Unit, WaitTime, Waits};
 
-use crate::audit::page_cache_pct;
+use crate::audit::{page_cache_pct, unverified_reads};
 use crate::doubts::Doubts;
 use crate::limited::{Limited, Limits, limited};
 use crate::whose::{Marked, marked};
@@ -65,6 +65,8 @@ pub struct Repeat {
     /// What its sessions waited for.
     pub waits: Vec<WaitTime>,
     pub(crate) page_cache_pct: Option<f64>,
+    /// Why nobody can tell whether the page cache answered its reads; absent where that is known.
+    pub(crate) unverified_reads: Option<String>,
 }
 
 impl Repeat {
@@ -78,6 +80,7 @@ impl Repeat {
                 Waits::Absent { .. } => Vec::new(),
             },
             page_cache_pct: page_cache_pct(record),
+            unverified_reads: unverified_reads(record),
         }
     }
 }
@@ -174,7 +177,13 @@ pub struct Grouping {
 impl Grouping {
     /// The next run; they come in the order in which they ran.
     pub fn add(&mut self, record: &RunRecord) {
-        self.notes.extend(record.notes().filter(|note| !self.notes.contains(note)).collect::<Vec<_>>());
+        self.notes.extend(
+            record
+                .notes()
+                .chain(record.durability_caveats())
+                .filter(|note| !self.notes.contains(note))
+                .collect::<Vec<_>>(),
+        );
         if let Some(reason) = why_no_point(record, &self.ids) {
             self.left_out.push(LeftOut { id: record.id.clone(), reason });
             return;
@@ -203,7 +212,8 @@ impl Grouping {
 /// What the workloads of these runs want to have said of them, each once.
 pub fn notes_of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Vec<String> {
     let mut all = Vec::new();
-    for note in records.into_iter().flat_map(RunRecord::notes) {
+    let notes = |record: &'r RunRecord| record.notes().chain(record.durability_caveats());
+    for note in records.into_iter().flat_map(notes) {
         if !all.contains(&note) {
             all.push(note);
         }

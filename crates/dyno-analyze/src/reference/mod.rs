@@ -127,6 +127,7 @@ fn tested((id, group, title, unit, units, metric): &PageOf, steps: Vec<Step>) ->
         cache: None,
         raw: None,
         threads: 1,
+        least: None,
         nodes: None,
         why_not: None,
         failed: None,

@@ -96,13 +96,27 @@ pub fn rounds(series: &Series, round_s: f64) -> Vec<f64> {
 pub fn sentence(rounds: &[f64], round_s: f64, measure: &str) -> String {
     let length = span_s(round_s);
     match (steady(rounds), windows(rounds).last()) {
-        (Some(window), _) => format!(
-            "steady after {}, over {ROUNDS} rounds of {length}: {}, range {} % of the mean, slope {} %",
-            span_s(window.first as f64 * round_s),
-            phrase(measure, window.mean),
-            percent(window.range_pct),
-            percent(window.slope_pct)
-        ),
+        (Some(window), _) => {
+            let settled = format!(
+                "steady after {}, over {ROUNDS} rounds of {length}: {}, range {} % of the mean, slope {} %",
+                span_s(window.first as f64 * round_s),
+                phrase(measure, window.mean),
+                percent(window.range_pct),
+                percent(window.slope_pct)
+            );
+            // The end of the first window that is not steady any more: what settled may fall later.
+            let fallen =
+                windows(rounds).into_iter().find(|later| later.first > window.first && !later.steady);
+            match fallen {
+                None => settled,
+                Some(later) => format!(
+                    "{settled}; not steady any more at {}: {}, range {} %",
+                    span_s((later.first + ROUNDS) as f64 * round_s),
+                    phrase(measure, later.mean),
+                    percent(later.range_pct)
+                ),
+            }
+        }
         (None, Some(last)) => format!(
             "not steady within {}: the last {ROUNDS} rounds of {length} range over {} % of their mean (at most {} %), \
              slope {} % (at most {} %)",
@@ -124,6 +138,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_fall_after_steady_rounds_is_in_the_sentence() {
+        let rounds = [100.0, 101.0, 99.0, 100.0, 100.0, 100.0, 20.0, 20.0];
+        let words = sentence(&rounds, 5.0, "ops_per_s");
+        assert!(words.starts_with("steady after 0 s"), "{words}");
+        assert!(words.contains("; not steady any more at 35 s: 83.8 operations/s, range 95.5 %"), "{words}");
+        assert!(!sentence(&rounds[..6], 5.0, "ops_per_s").contains("any more"));
+    }
 
     #[test]
     fn both_limits_count_and_both_ends_are_in() {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Columns;
 use crate::derive;
 use crate::number::Reading;
-use crate::report::{AwrReport, Band, Event, EventHistogram};
+use crate::report::{AwrReport, Band, Event, EventHistogram, Kind};
 use crate::row::Value;
 
 /// Events that awr-parser has columns for: foreground ones, then background ones.
@@ -80,7 +80,7 @@ pub(super) fn parser(report: Option<&AwrReport>) -> Columns {
         sum(r, "derived.read_mib_per_s", "derived.write_mib_per_s")
     });
     add("DB CPU Time (s)".into(), &figure("time_model_s.DB CPU"));
-    add("DB CPU %DBTime".into(), &|r| share(r, r.reading("time_model_s.DB CPU")));
+    add("DB CPU %DBTime".into(), &|r| db_cpu_share(r));
     class(&mut add, "Wait Class User I/O", "User I/O");
     for (name, key) in [
         ("User Calls/sec", "load_profile_per_s.user_calls"),
@@ -157,7 +157,11 @@ fn background(add: &mut Add<'_>, name: &str) {
 /// Waits, time, latency and share of an event or a class.
 fn four(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<Event>) {
     three(add, name, find);
-    add(format!("{name} %DBTime").into(), &|r| share(r, find(r).and_then(|event| event.time_s)));
+    add(format!("{name} %DBTime").into(), &|r| match find(r) {
+        // STATSPACK prints shares of call time, which is another whole.
+        Some(Event { share_pct: Some(printed), .. }) if r.kind != Kind::Statspack => Value::Number(printed),
+        event => share(r, event.and_then(|event| event.time_s)),
+    });
 }
 
 fn three(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<Event>) {
@@ -267,6 +271,14 @@ const MIB: f64 = 1_048_576.0;
 fn less(a: Option<Reading>, b: Option<Reading>) -> Value {
     let both = a.zip(b);
     Value::from(both.map(|(a, b)| Reading { value: (a.value - b.value).max(0.0), step: a.step + b.step }))
+}
+
+/// The share of CPU in DB time as printed; computed where the report has the seconds only.
+fn db_cpu_share(report: &AwrReport) -> Value {
+    match report.reading("time_model_pct.DB CPU") {
+        Some(printed) => Value::Number(printed),
+        None => share(report, report.reading("time_model_s.DB CPU")),
+    }
 }
 
 /// A time as a share of DB time, %.

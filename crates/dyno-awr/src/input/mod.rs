@@ -2,6 +2,7 @@
 
 mod decode;
 mod split;
+mod spool;
 
 use std::fs::File;
 use std::io::Read as _;
@@ -11,6 +12,7 @@ use flate2::read::MultiGzDecoder;
 
 pub(crate) use decode::decode;
 pub(crate) use split::{ReportText, split};
+pub(crate) use spool::{CutLines, expand_tabs, rejoin};
 
 /// Bytes of a file that are read, unpacked ones of a packed file too. Ten times the longest reports of clusters, and room for a
 /// day of them in one file.

@@ -64,7 +64,13 @@ fn begin_of_page(text: &str, from: usize, title: usize) -> usize {
     match tag {
         Some(tag) => from + tag,
         // Up to the line's start, the heading's tag included.
-        None => text[..title].rfind('\n').map_or(title, |end| (end + 1).max(from)),
+        None => {
+            let start = text[..title].rfind('\n').map_or(title, |end| (end + 1).max(from));
+            // A warning over the title belongs to the report below it.
+            let before = text[from..start].trim_end();
+            let line = before.rfind('\n').map_or(0, |end| end + 1);
+            if before[line..].trim_start().starts_with("ERROR: ") { from + line } else { start }
+        }
     }
 }
 
@@ -78,6 +84,8 @@ mod tests {
         let reports = split(text);
         assert_eq!(reports.len(), 2);
         assert_eq!((reports[1].text, reports[1].first_line), ("STATSPACK report for\ny\n", 5));
+        let text = "STATSPACK report for\nx\nERROR: invalid\nSTATSPACK report for\ny\n";
+        assert_eq!(split(text)[1].text, "ERROR: invalid\nSTATSPACK report for\ny\n");
         let page = "<html><h1>WORKLOAD REPOSITORY report for</h1></html>\n";
         let both = format!("{page}{page}");
         let reports = split(&both);

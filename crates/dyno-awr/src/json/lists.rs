@@ -7,7 +7,8 @@ use super::{Show, event};
 use crate::issue::Issue;
 use crate::number::Reading;
 use crate::report::{
-    AwrReport, Container, Event, EventHistogram, IoRow, Parameter, SegmentList, Source, StatementList,
+    AwrReport, Container, DetailRow, Event, EventHistogram, IoRow, Parameter, SegmentList, Source,
+    StatementList,
 };
 
 /// Adds every list that the report has.
@@ -23,6 +24,7 @@ pub(super) fn add<'r>(entries: &mut Vec<Entry<'r>>, report: &'r AwrReport, show:
         ("histograms", report.histograms.iter().map(histogram).collect()),
         ("io_functions", io(&report.io_functions, true)),
         ("io_filetypes", io(&report.io_filetypes, true)),
+        ("io_function_filetypes", io(&report.io_function_filetypes, true)),
         ("tablespaces", io(&report.tablespaces, show.object_names)),
         ("files", io(&report.files, show.object_names)),
         ("sql", report.statements.iter().map(|list| statements(list, report, show)).collect()),
@@ -33,6 +35,9 @@ pub(super) fn add<'r>(entries: &mut Vec<Entry<'r>>, report: &'r AwrReport, show:
     ];
     entries
         .extend(lists.into_iter().filter(|(_, list)| !matches!(list, Item::List(items) if items.is_empty())));
+    for (list, rows) in &report.details {
+        entries.push((*list, rows.iter().map(|row| detail(row, show)).collect()));
+    }
     entries.push(("format", report.form.name().into()));
     if report.part > 0 {
         entries.push(("part", report.part.into()));
@@ -77,9 +82,19 @@ fn figures<'r>(figures: &BTreeMap<&'static str, Reading>) -> Vec<Entry<'r>> {
     figures.iter().map(|(name, reading)| (*name, (*reading).into())).collect()
 }
 
+fn detail(of: &DetailRow, show: Show) -> Item<'_> {
+    let mut entries = figures(&of.figures);
+    if show.object_names {
+        entries.extend(of.object.iter().map(|object| ("object", object.into())));
+    }
+    entries.extend([("line", of.line.into()), ("name", (&of.name).into())]);
+    Item::object(entries)
+}
+
 fn io(of: &IoRow, named: bool) -> Item<'_> {
     let mut entries = figures(&of.figures);
     entries.push(("line", of.line.into()));
+    entries.extend(of.pdb.iter().map(|pdb| ("pdb", pdb.into())));
     if named {
         entries.push(("name", (&of.name).into()));
         entries.extend(of.file.iter().map(|file| ("file", file.into())));
@@ -111,6 +126,7 @@ fn segments(list: &SegmentList, show: Show) -> Item<'_> {
             ("type", (&segment.kind).into()),
             ("value", segment.value.into()),
         ];
+        entries.extend(segment.pdb.iter().map(|pdb| ("pdb", pdb.into())));
         if show.object_names {
             entries.extend([
                 ("name", (&segment.name).into()),

@@ -1,17 +1,34 @@
 //! Lists of names with numbers: instance activity, time model, operating system statistics.
 
+use std::collections::BTreeMap;
+
 use super::context::{Context, Sources};
 use crate::number::Suffix;
-use crate::table::Table;
+use crate::table::{Form, Table};
 
-/// Keeps a column of numbers under the names in the first column.
+/// Keeps a column of numbers under the names in the first column. Text may cut several names to one; these are `NAME #1`, `NAME #2`.
 fn named(context: &mut Context, table: &Table<'_>, group: &str, column: Option<usize>) {
     let sources = Sources::new(table);
+    let is_cut = context.report.form == Form::Text;
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    if is_cut {
+        table.rows.iter().for_each(|row| *counts.entry(row.cell(0)).or_default() += 1);
+    }
+    let mut ordinals: BTreeMap<&str, u32> = BTreeMap::new();
     for row in &table.rows {
         let name = row.cell(0);
-        if !name.is_empty() {
-            context.keep([group, ".", name].concat(), &sources, row, column, Suffix::Decimal);
+        if name.is_empty() {
+            continue;
         }
+        let full_name = match counts.get(name) {
+            Some(2..) => {
+                let ordinal = ordinals.entry(name).or_default();
+                *ordinal += 1;
+                format!("{group}.{name} #{ordinal}")
+            }
+            _ => [group, ".", name].concat(),
+        };
+        context.keep(full_name, &sources, row, column, Suffix::Decimal);
     }
 }
 
@@ -30,9 +47,10 @@ pub(crate) fn instance_activity(context: &mut Context, table: &Table<'_>) {
     }
 }
 
-/// The time model, in seconds.
+/// The time model: seconds, and shares of DB time.
 pub(crate) fn time_model(context: &mut Context, table: &Table<'_>) {
     named(context, table, "time_model_s", table.find(|caption| caption.starts_with("time")));
+    named(context, table, "time_model_pct", table.column("%ofdbtime"));
 }
 
 /// Statistics of the operating system: differences for times, both ends for the rest.

@@ -169,8 +169,8 @@ pub(crate) fn os_statistics(context: &mut Context, table: &Table<'_>) {
             // What changed until the end.
             c if c.starts_with("end") && !c.ends_with("loadend") => return None,
             _ if ends("#cpus") || ends("numcpus") => "cpus",
-            _ if ends("#cores") || ends("numcores") => "cores",
-            _ if ends("#sckts") || ends("numsckts") => "sockets",
+            _ if ends("#cores") || ends("#core") || ends("numcores") => "cores",
+            _ if ends("#sckts") || ends("#sckt") || ends("numsckts") => "sockets",
             _ if ends("loadbegin") || ends("beginload") => "host_cpu.load_begin",
             _ if ends("loadend") || ends("endload") => "host_cpu.load_end",
             _ if ends("%usr") || ends("%user") => "host_cpu.user_pct",

@@ -23,6 +23,10 @@ struct Bounds {
 
 /// Reads one table of distributions.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
+    if let Some(bounds) = count_bounds(table) {
+        counts(context, table, &bounds);
+        return;
+    }
     let sources = Sources::new(table);
     let Some(bounds) = bounds(table) else {
         let captions = table.columns.join(" | ");
@@ -56,6 +60,56 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
         }
         let source = || sources.source(row, waits_column.unwrap_or(0));
         context.histograms.add(event, number, waits, bands, source);
+    }
+}
+
+/// The bands of a table of counts, as STATSPACK 10.1 has it: `0 - 1 ms`, `32+ ms`.
+fn count_bounds(table: &Table<'_>) -> Option<Vec<Bounds>> {
+    let mut bounds: Vec<Bounds> = Vec::new();
+    for (column, caption) in table.columns.iter().enumerate().skip(1) {
+        let words: Vec<&str> = caption.split([' ', '-']).filter(|word| !word.is_empty()).collect();
+        let ms = |word: &str| Some(word.parse::<u64>().ok()? * MS);
+        let (from, below) = match words[..] {
+            [from, below, "ms"] => (ms(from)?, Some(ms(below)?)),
+            [from, "ms"] => (ms(from.strip_suffix('+')?)?, None),
+            _ => return None,
+        };
+        let joins = bounds.last().map_or(Some(0), |last| last.below) == Some(from);
+        if !joins || below.is_some_and(|below| below <= from) {
+            return None;
+        }
+        bounds.push(Bounds { column, from, below });
+    }
+    (bounds.len() >= 2 && bounds.last()?.below.is_none()).then_some(bounds)
+}
+
+/// Distributions from counts of waits. A page may end between an event and its counts.
+fn counts(context: &mut Context, table: &Table<'_>, bounds: &[Bounds]) {
+    let sources = Sources::new(table);
+    let mut event = "";
+    let mut row_counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &table.rows {
+        if !row.cell(0).is_empty() {
+            event = row.cell(0);
+        }
+        let read: Vec<Option<Reading>> = bounds
+            .iter()
+            .map(|bound| context.number(&sources, row, Some(bound.column), Suffix::Decimal))
+            .collect();
+        let Some(counts) = read.into_iter().collect::<Option<Vec<Reading>>>() else { continue };
+        let waits: f64 = counts.iter().map(|count| count.value).sum();
+        if event.is_empty() || waits <= 0.0 {
+            continue;
+        }
+        let band = |(bound, count): (&Bounds, &Reading)| Band {
+            from_us: bound.from,
+            below_us: bound.below,
+            share_pct: Reading::exact(100.0 * count.value / waits),
+        };
+        let bands = bounds.iter().zip(&counts).map(band).collect();
+        let number = *row_counts.entry(event).and_modify(|number| *number += 1).or_default();
+        context.histograms.add(event, number, Some(Reading::exact(waits)), bands, || sources.source(row, 1));
+        event = "";
     }
 }
 

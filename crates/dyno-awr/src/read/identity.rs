@@ -7,7 +7,7 @@ use crate::issue::Level;
 use crate::moment::moment;
 use crate::number::{Suffix, is_absent};
 use crate::report::{Container, Kind, Source, Word};
-use crate::table::{Row, Table, squash};
+use crate::table::{Document, Row, Table, squash};
 
 /// What reads the table if it is one of the header's, as its captions tell.
 pub(crate) fn reader(table: &Table<'_>) -> Option<fn(&mut Context, &Table<'_>)> {
@@ -42,7 +42,9 @@ fn database(context: &mut Context, table: &Table<'_>) {
     context.word("rac", sources, row, table.find(|caption| matches!(caption, "rac" | "cluster")));
     context.word("cdb", sources, row, table.column("cdb"));
     // STATSPACK 9i and AWR 10g name the host here and nowhere else.
-    context.word("host", sources, row, table.column("host"));
+    let host = table.column("host");
+    let row = &with_rest(table, row, host);
+    context.word("host", sources, row, host);
     instance_of(context, sources, row);
 }
 
@@ -65,6 +67,20 @@ fn first_row<'t, 'a>(table: &'t Table<'a>) -> Option<&'t Row<'a>> {
         .rows
         .iter()
         .find(|row| row.raw.is_some_and(has_value) || row.cells.iter().any(|cell| has_value(cell)))
+}
+
+/// A row with the end of its last cell, which SQL*Plus broke into the next line where nothing else stands.
+fn with_rest<'a>(table: &Table<'a>, row: &Row<'a>, column: Option<usize>) -> Row<'a> {
+    let mut whole = row.clone();
+    let Some(column) = column.filter(|column| column + 1 == table.columns.len()) else { return whole };
+    let next = table.rows.iter().find(|next| next.line == row.line + 1);
+    let rest = next.map_or("", |next| next.cell(column));
+    let is_alone = next
+        .is_some_and(|next| next.cells[..next.cells.len().min(column)].iter().all(|cell| cell.is_empty()));
+    if is_alone && !rest.is_empty() {
+        whole.cells[column] = Cow::Owned(format!("{}{rest}", whole.cell(column)));
+    }
+    whole
 }
 
 /// A line of the header whose date is wider than its column: the words before the date keep their columns, those after it
@@ -244,6 +260,21 @@ fn host_line(context: &mut Context, table: &Table<'_>) {
     if let Some((_, memory)) = after.split_once("(MB):") {
         context.keep_labelled("memory_mb", &word(memory), Suffix::Decimal, source("Phys Memory (MB)"));
     }
+}
+
+/// Database and instance from the titles of sections, where the header cannot be read.
+pub(crate) fn owner(context: &mut Context, document: &Document<'_>) {
+    // A cluster's report names the instance that made it, and is of all.
+    let Some((database, instance)) = document.owner.filter(|_| context.report.kind != Kind::AwrRacGlobal)
+    else {
+        return;
+    };
+    let source = Source { section: "".into(), caption: "DB/Inst".into(), line: 1 };
+    // STATSPACK leaves the name out of its header, and so do its records.
+    if context.report.kind != Kind::Statspack {
+        put_word(context, "db_name", database, source.clone());
+    }
+    put_word(context, "instance", instance, source);
 }
 
 fn put_word(context: &mut Context, name: &'static str, text: &str, source: Source) {

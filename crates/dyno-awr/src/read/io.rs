@@ -32,14 +32,25 @@ pub(crate) fn filetypes(context: &mut Context, table: &Table<'_>) {
     context.report.io_filetypes.extend(read);
 }
 
+/// I/O by function of the database and type of file.
+pub(crate) fn functions_by_filetype(context: &mut Context, table: &Table<'_>) {
+    let read = by_kind(context, table, &FUNCTION, &["wait_ms"]);
+    context.report.io_function_filetypes.extend(read);
+}
+
 fn by_kind(
     context: &mut Context,
     table: &Table<'_>,
     numbers: &[(&'static str, Suffix)],
     times: &[&'static str],
 ) -> Vec<IoRow> {
+    let figure_count = numbers.len() + times.len();
+    // Text prints the names of functions and types of file on lines of their own.
+    if table.columns.len() == figure_count {
+        return by_kind(context, &with_names(table), numbers, times);
+    }
     let sources = Sources::new(table);
-    if table.columns.len() != 1 + numbers.len() + times.len() {
+    if table.columns.len() != 1 + figure_count {
         let message = format!("its columns are not known: {}", table.columns.join(" | "));
         context.issue(Level::Warning, &table.title, table.line, message);
         return Vec::new();
@@ -60,9 +71,31 @@ fn by_kind(
             figures.extend(milliseconds(context, &sources, row, column).map(|reading| (name, reading)));
         }
         let name = row.cell(0).trim_end_matches(':').to_owned();
-        rows.push(IoRow { name, file: None, figures, line: row.line });
+        rows.push(IoRow { name, file: None, pdb: None, figures, line: row.line });
     }
     rows
+}
+
+/// The table with the names that stand on lines of their own in its first column.
+fn with_names<'a>(table: &Table<'a>) -> Table<'a> {
+    let mut columns = vec![String::new()];
+    columns.extend(table.columns.iter().cloned());
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut name: &'a str = "";
+    for row in &table.rows {
+        let raw = row.raw.unwrap_or_default();
+        let is_figure = |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        match raw.split_whitespace().any(is_figure) {
+            true if !row.cells.is_empty() => {
+                let cells = std::iter::once(name.into()).chain(row.cells.iter().cloned()).collect();
+                rows.push(Row { cells, raw: row.raw, line: row.line });
+            }
+            // A line of figures that does not stand under the captions is nobody's.
+            true => {}
+            false => name = raw.trim(),
+        }
+    }
+    Table { title: table.title.clone(), columns, rows, line: table.line, ..Table::default() }
 }
 
 /// How far the volume over the interval may be from the printed rate to tell which suffix a rate had, beyond what rounding
@@ -145,6 +178,7 @@ pub(crate) fn files(context: &mut Context, table: &Table<'_>) {
 fn by_file(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
     let sources = Sources::new(table);
     let file = table.column("filename");
+    let pdb = table.find(|caption| matches!(caption, "pdbname" | "pdb" | "containername"));
     let names: Vec<Option<&'static str>> =
         table.columns.iter().map(|caption| file_column(&squash(caption))).collect();
     let mut rows: Vec<IoRow> = Vec::new();
@@ -160,7 +194,8 @@ fn by_file(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
         }
         if !row.cell(0).is_empty() && !figures.is_empty() {
             let file = file.map(|column| row.cell(column).to_owned());
-            rows.push(IoRow { name: row.cell(0).to_owned(), file, figures, line: row.line });
+            let pdb = pdb.map(|column| row.cell(column).to_owned()).filter(|name| !name.is_empty());
+            rows.push(IoRow { name: row.cell(0).to_owned(), file, pdb, figures, line: row.line });
         }
     }
     rows
@@ -215,7 +250,7 @@ fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
             figures
                 .extend(reading.map(|r| (name, Reading { value: r.value * factor, step: r.step * factor })));
         }
-        rows.push(IoRow { name: row.cell(1).to_owned(), file: None, figures, line: row.line });
+        rows.push(IoRow { name: row.cell(1).to_owned(), file: None, pdb: None, figures, line: row.line });
     }
     rows
 }

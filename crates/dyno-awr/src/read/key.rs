@@ -11,6 +11,7 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// Whether a parameter belongs to it.
     pub(super) fn is(&self, parameter: &Parameter) -> bool {
         parameter.name == self.name && parameter.pdb == self.pdb && parameter.instance == self.instance
     }

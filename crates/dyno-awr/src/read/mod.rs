@@ -3,6 +3,7 @@
 mod activity;
 mod context;
 mod cpu;
+mod details;
 mod distributions;
 mod events;
 mod global;
@@ -20,6 +21,7 @@ mod statements;
 use std::collections::BTreeSet;
 
 use context::Context;
+pub(crate) use details::{Compared, compared, detail_lists};
 use distributions::Histograms;
 
 use crate::issue::Level;
@@ -47,6 +49,7 @@ pub(crate) fn read(document: &Document<'_>, file: &str, kind: Kind) -> AwrReport
     for table in &document.tables {
         sections::read(&mut context, table);
     }
+    identity::owner(&mut context, document);
     context.report.histograms = std::mem::take(&mut context.histograms).finish();
     whole(&mut context, document);
     context.report

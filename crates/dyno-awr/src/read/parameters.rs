@@ -1,12 +1,11 @@
 //! Initialisation parameters.
 
+use dyno_analyze::intervals::{NAME_WIDTH, VALUE_WIDTH};
+
 use super::context::Context;
 use super::key::Key;
 use crate::report::Parameter;
 use crate::table::{Form, Row, Table, squash};
-
-/// Characters of a value that AWR's text reports print.
-pub(crate) const VALUE_WIDTH: usize = 33;
 
 /// The columns that say what a value belongs to.
 #[derive(Debug, Clone, Copy)]
@@ -47,12 +46,14 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     let parameters = &mut context.report.parameters;
     let listed = &mut context.listed_parameters;
     let mut last = Key::default();
+    // Parameters of this table: text may cut two names to one, and then each has a line of its own.
+    let first_row = parameters.len();
     for row in &table.rows {
         let value = row.cell(begin).trim();
         let end_value = end.map(|column| row.cell(column).trim()).filter(|value| !value.is_empty());
         let (key, begins) = columns.key(row, &last);
         last = key;
-        let known = parameters.iter().position(|parameter| last.is(parameter));
+        let known = parameters.iter().rposition(|parameter| last.is(parameter));
         match known {
             // The list of values sorts them; the other table has them in their order, unless it cut them.
             Some(at) if is_list && is_whole(&parameters[at].value) && !listed.contains(&last) => {}
@@ -60,7 +61,19 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
             Some(at) if is_list && listed.insert(last.clone()) => parameters[at].value = value.to_owned(),
             Some(at) if is_list => parameters[at].value.extend([", ", value]),
             Some(at) if !begins => parameters[at].value.push_str(value),
-            Some(_) => {}
+            Some(at) if at < first_row || is_html || !may_be_cut(&last.name) => {}
+            Some(at) => {
+                parameters[at].ordinal.get_or_insert(1);
+                let same_name = parameters.iter().filter(|of| last.is(of)).count();
+                parameters.push(Parameter {
+                    name: last.name.clone(),
+                    value: value.to_owned(),
+                    end_value: end_value.map(str::to_owned),
+                    pdb: last.pdb.clone(),
+                    instance: last.instance,
+                    ordinal: u32::try_from(same_name + 1).ok(),
+                });
+            }
             None if last.name.is_empty() => {}
             None => {
                 if is_list {
@@ -72,8 +85,14 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
                     end_value: end_value.map(str::to_owned),
                     pdb: last.pdb.clone(),
                     instance: last.instance,
+                    ordinal: None,
                 });
             }
         }
     }
+}
+
+/// Whether a name of a text report may lack its end.
+fn may_be_cut(name: &str) -> bool {
+    name.chars().count() >= NAME_WIDTH
 }

@@ -2,7 +2,8 @@
 
 use super::context::Context;
 use super::{
-    activity, cpu, events, global, histogram, identity, io, known, load, parameters, segments, statements,
+    activity, cpu, details, events, global, histogram, identity, io, known, load, parameters, segments,
+    statements,
 };
 use crate::issue::Level;
 use crate::number::Suffix;
@@ -57,6 +58,7 @@ pub(crate) fn is_read(table: &Table<'_>) -> bool {
 fn of_any(table: &Table<'_>, title: &str) -> Option<Reader> {
     let by_summary = || SUMMARIES.iter().find(|(words, _)| table.summary.contains(words));
     lists(title)
+        .or_else(|| details::reader(title))
         .or_else(|| identity::reader(table))
         .or_else(|| by_summary().and_then(|(_, title)| of_instance(title)))
 }
@@ -99,6 +101,11 @@ fn lists(title: &str) -> Option<Reader> {
         statements::read
     } else if is_any(&["completelistofsqltext"]) {
         statements::texts
+    } else if title == "topsqlwithtopevents" {
+        |context, table| {
+            statements::plans(context, table);
+            details::read(context, table);
+        }
     } else if is_any(&["topsqlwithtop"]) {
         statements::plans
     } else if is_any(&["segmentsby"]) {
@@ -159,6 +166,8 @@ fn of_instance(title: &str) -> Option<Reader> {
         io::functions
     } else if is_any(&["iostatbyfiletypesummary"]) {
         io::filetypes
+    } else if is_any(&["iostatbyfunction/filetypesummary"]) {
+        io::functions_by_filetype
     } else if title == "tablespaceiostats" {
         io::tablespaces
     } else if title == "fileiostats" {
@@ -202,6 +211,7 @@ fn of_cluster(table: &Table<'_>, title: &str) -> Option<Reader> {
         "toptimedforegroundevents" => global::top_events,
         "foregroundwaiteventsglobal" => events::foreground,
         "backgroundwaiteventsglobal" => events::background,
+        "segmentstatisticsglobal" => segments::of_cluster,
         _ => return None,
     })
 }

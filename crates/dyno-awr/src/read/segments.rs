@@ -4,28 +4,49 @@ use super::context::{Context, Sources};
 use super::load::name_of;
 use crate::number::Suffix;
 use crate::report::{Segment, SegmentList};
-use crate::table::Table;
+use crate::table::{Row, Table};
 
 /// Reads one list: what it is ordered by stands in the column before the share.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     let Some(order) = table.title.trim().strip_prefix("Segments by ").map(name_of) else { return };
+    read_rows(context, table, |_| Some(order.clone()));
+}
+
+/// Reads the one list of a cluster's report: each row names what it counts. Text names it in the first of its rows.
+pub(crate) fn of_cluster(context: &mut Context, table: &Table<'_>) {
+    let Some(statistic) = table.column("statistic") else { return };
+    let mut order = None;
+    read_rows(context, table, |row| {
+        let name = row.cell(statistic).trim();
+        if !name.is_empty() {
+            order = Some(name_of(name));
+        }
+        order.clone()
+    });
+}
+
+/// Reads rows into the lists that `order_of` names.
+fn read_rows(context: &mut Context, table: &Table<'_>, mut order_of: impl FnMut(&Row<'_>) -> Option<String>) {
     let share = table.find(|caption| {
         caption.starts_with("%total") || caption.starts_with("%ofcapture") || caption == "pcttotal"
     });
     let Some(share) = share.filter(|column| *column > 0) else { return };
     let Some(name) = table.column("objectname") else { return };
     let sources = Sources::new(table);
+    let pdb = table.find(|caption| matches!(caption, "pdbname" | "pdb" | "containername"));
     let columns = [
         table.column("owner"),
         table.find(|caption| caption.starts_with("tablespace")),
         table.column("subobjectname"),
         table.column("objtype"),
     ];
-    let mut segments = Vec::new();
-    for row in table.rows.iter().filter(|row| !row.cell(name).is_empty()) {
+    let mut lists: Vec<SegmentList> = Vec::new();
+    for row in table.rows.iter() {
+        let Some(order) = order_of(row).filter(|_| !row.cell(name).is_empty()) else { continue };
         let cell = |column: Option<usize>| column.map_or_else(String::new, |at| row.cell(at).to_owned());
         let [owner, tablespace, subobject, kind] = columns.map(cell);
-        segments.push(Segment {
+        let segment = Segment {
+            pdb: Some(cell(pdb)).filter(|name| !name.is_empty()),
             owner,
             tablespace,
             name: row.cell(name).to_owned(),
@@ -34,12 +55,19 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
             value: context.number(&sources, row, Some(share - 1), Suffix::Decimal),
             share_pct: context.number(&sources, row, Some(share), Suffix::Decimal),
             line: row.line,
-        });
+        };
+        match lists.iter_mut().find(|list| list.order == order) {
+            Some(list) => list.segments.push(segment),
+            None => {
+                let source = sources.source(row, share - 1);
+                lists.push(SegmentList { order, segments: vec![segment], source });
+            }
+        }
     }
-    let first = table.rows.first().cloned().unwrap_or_default();
-    let source = sources.source(&first, share - 1);
-    match context.report.segments.iter_mut().find(|list| list.order == order) {
-        Some(list) => list.segments.extend(segments),
-        None => context.report.segments.push(SegmentList { order, segments, source }),
+    for list in lists {
+        match context.report.segments.iter_mut().find(|known| known.order == list.order) {
+            Some(known) => known.segments.extend(list.segments),
+            None => context.report.segments.push(list),
+        }
     }
 }

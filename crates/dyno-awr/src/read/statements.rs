@@ -32,7 +32,8 @@ fn order(title: &str) -> Option<String> {
 
 /// The name of a column of figures.
 fn figure(caption: &str) -> Option<&'static str> {
-    if caption.contains("perexec") {
+    // Text has no room for the last letter of `Reqs per Exec`.
+    if caption.contains("perexe") {
         return Some("per_execution").filter(|_| !caption.starts_with("perexecution"));
     }
     Some(match caption.strip_prefix("total").unwrap_or(caption) {

@@ -3,15 +3,22 @@
 use super::ruler::{Span, slice};
 
 /// The title in a line that begins a section of the main report: `Time Model Statistics   DB/Inst: X/x  Snaps: 1-2`.
-/// Long titles run into the names.
+/// Long titles run into the names. Sections about the end of the interval name one snapshot: `End Snap: 2`.
 pub(crate) fn section_title(line: &str) -> Option<&str> {
     // Few lines have a colon, and this is asked of every line several times.
     memchr::memchr(b':', line.as_bytes())?;
-    let at = line.find("DB/Inst:").or_else(|| line.find(" DB: ").filter(|_| line.contains("Snaps:")))?;
+    let at = line.find("DB/Inst:").or_else(|| line.find(" DB: ").filter(|_| line.contains("Snap")))?;
     let title = line[..at].trim();
     // Before 10g the database follows as `Wait Events for DB: …`.
     let title = title.strip_suffix(" for").unwrap_or(title);
     (!title.is_empty()).then_some(title)
+}
+
+/// The database and the instance that such a line names.
+pub(crate) fn section_owner(line: &str) -> Option<(&str, &str)> {
+    let (_, after) = line.split_once("DB/Inst:")?;
+    let (database, instance) = after.split_whitespace().next()?.split_once('/')?;
+    (!database.is_empty() && !instance.is_empty() && after.contains("Snaps:")).then_some((database, instance))
 }
 
 /// The title in a line that is underlined, and where it ends; captions may stand to its right.
@@ -119,6 +126,8 @@ mod tests {
         assert_eq!(section_title(line), Some("Operating System Statistics - Detail"));
         let old = "Wait Events for DB: SHOP  Instance: shop1  Snaps: 1 -2";
         assert_eq!(section_title(old), Some("Wait Events"));
+        let end = "Buffer Pool Advisory for DB: SHOP  Instance: shop1  End Snap: 2";
+        assert_eq!(section_title(end), Some("Buffer Pool Advisory"));
         assert_eq!(section_title("no title"), None);
         assert_eq!(underlined_title("Cache Sizes        Begin").0, "Cache Sizes");
         assert_eq!(underlined_title("Host CPU  (CPUs: 8  Cores: 8)").0, "Host CPU  (CPUs: 8  Cores: 8)");

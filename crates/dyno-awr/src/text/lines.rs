@@ -16,7 +16,9 @@ pub(crate) struct Line<'a> {
 /// Left out: form feeds, blank lines after blank lines, and the heading `OUTPUT` with its dashes that SQL*Plus prints on each
 /// page of a report that was spooled without `set heading off`.
 pub(crate) fn lines(text: &str, first_line: u32) -> (Vec<Line<'_>>, bool) {
-    let mut kept: Vec<Line<'_>> = Vec::new();
+    // Growing by doubling would hold the lines twice.
+    let line_count = memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1;
+    let mut kept: Vec<Line<'_>> = Vec::with_capacity(line_count.min(LINES_MAX));
     let heading = heading_rule(text);
     let mut after_output = false;
     let mut blanks = 0;

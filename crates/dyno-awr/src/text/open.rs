@@ -31,6 +31,12 @@ impl<'a> OpenTable<'a> {
         if fresh {
             self.next = 0;
         }
+        // A page may end between a name and the figures below it, which then begin the next page.
+        if self.next == 0 && self.is_figures_alone(line.text) {
+            let figures = cells(line.text, &self.levels[1]).unwrap_or_default();
+            self.table.rows.push(row(std::iter::once("").chain(figures).collect()));
+            return;
+        }
         let spans = &self.levels[self.next];
         let cells = cells(line.text, spans).unwrap_or_else(|| vec![""; spans.len()]);
         match self.table.rows.last_mut() {
@@ -38,6 +44,16 @@ impl<'a> OpenTable<'a> {
             _ => self.table.rows.push(row(cells)),
         }
         self.next = (self.next + 1) % self.levels.len();
+    }
+
+    /// Whether a line has a figure for each column of the second line of a record whose first line is a name.
+    fn is_figures_alone(&self, line: &str) -> bool {
+        let [name, figures] = &self.levels[..] else { return false };
+        let is_figure = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.'));
+        name.len() == 1
+            && line.starts_with(' ')
+            && line.split_whitespace().count() == figures.len()
+            && line.split_whitespace().all(is_figure)
     }
 
     /// Gives records that lack their last lines empty cells.

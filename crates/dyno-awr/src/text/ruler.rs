@@ -13,6 +13,11 @@ impl Span {
     fn width(self) -> usize {
         self.end - self.start
     }
+
+    /// The column one character further left.
+    pub(crate) fn moved_left(self) -> Self {
+        Self { start: self.start.saturating_sub(1), end: self.end.saturating_sub(1) }
+    }
 }
 
 /// A table's rulers have at most so many columns.

@@ -5,12 +5,14 @@
 
 use std::borrow::Cow;
 
-use super::head::{CaptionLine, captions, section_title, under, underlined_title, with_labels};
+use super::head::{
+    CaptionLine, captions, section_owner, section_title, under, underlined_title, with_labels,
+};
 use super::lines::{Line, lines};
 use super::open::OpenTable;
-use super::ruler::{is_end, is_underline, ruler};
+use super::ruler::{Span, is_end, is_underline, ruler};
 use super::wrapped;
-use crate::table::{CELLS_MAX, Document, Form, TABLES_MAX, Table, is_report_title};
+use crate::table::{CELLS_MAX, Document, Form, TABLES_MAX, Table, is_report_title, other_report};
 
 /// Lines of captions over a ruler; more are data.
 const CAPTION_LINES_MAX: usize = 8;
@@ -26,7 +28,8 @@ pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
     let (lines, cut) = lines(text, first_line);
     let mut reader = Reader::new(&lines);
     reader.document.cut = cut;
-    while reader.at < lines.len() {
+    // Behind the report's last line stands what the session printed next.
+    while reader.at < lines.len() && !reader.document.ended {
         reader.step();
     }
     reader.end_table();
@@ -80,7 +83,15 @@ impl<'a, 'l> Reader<'a, 'l> {
             return;
         }
         if is_report_title(line.text) {
-            self.document.see_title(line.text.trim());
+            if self.document.see_title(line.text.trim()) {
+                self.open = None;
+                self.begin_section("", line, 0);
+            } else if other_report(line.text).is_some() {
+                // The report of ADDM, within that of the interval.
+                self.begin_section("ADDM Reports", line, line.text.len());
+                self.at += 1;
+                return;
+            }
         }
         if line.text.starts_with("End of Report") {
             self.document.ended = true;
@@ -89,6 +100,9 @@ impl<'a, 'l> Reader<'a, 'l> {
             return;
         }
         if let Some(title) = section_title(line.text) {
+            if self.document.owner.is_none() {
+                self.document.owner = section_owner(line.text);
+            }
             self.begin_section(title, line, line.text.len());
             self.at += 1;
             return;
@@ -137,10 +151,11 @@ impl<'a, 'l> Reader<'a, 'l> {
         self.at += 1;
     }
 
-    /// Whether a line is underlined; a note may stand in between.
+    /// Whether a line is underlined; notes may stand in between.
     fn is_title(&self, at: usize) -> bool {
-        let (text, next) = (self.line(at), self.line(at + 1));
-        let below = if next.starts_with("->") { self.line(at + 2) } else { next };
+        let text = self.line(at);
+        let mut below = (at + 1..=at + 1 + NOTE_LINES_MAX).map(|below| self.line(below));
+        let below = below.find(|below| !below.starts_with("->")).unwrap_or("");
         !text.is_empty() && !text.starts_with("->") && !is_underline(text) && is_underline(below)
     }
 
@@ -195,6 +210,12 @@ impl<'a, 'l> Reader<'a, 'l> {
             !text.is_empty() && !begins_other
         });
         let Some(rule_at) = block.clone().find(|&at| self.is_rule(at)) else { return false };
+        let stacked =
+            self.open.as_ref().is_some_and(|open| open.table.rows.is_empty() && !open.levels.is_empty());
+        // A rule over a sum has figures above it.
+        if stacked && (self.at..rule_at).any(|at| has_grouped_figure(self.line(at))) {
+            return false;
+        }
         let rule = self.line(rule_at);
         let spans = with_labels(ruler(rule).unwrap_or_default(), rule);
         let lines = |range: std::ops::Range<usize>| {
@@ -210,11 +231,13 @@ impl<'a, 'l> Reader<'a, 'l> {
             }
             None => captions(&lines(self.at..rule_at), &spans),
         };
-        let stacked =
-            self.open.as_ref().is_some_and(|open| open.table.rows.is_empty() && !open.levels.is_empty());
         if !stacked {
             self.end_table();
         }
+        // The processes' memory is printed one column left of its ruler.
+        let next = self.line(rule_at + 1).as_bytes();
+        let is_left = rule.starts_with(" - -") && matches!(next, [b'A'..=b'Z', b' ', b'A'..=b'Z', ..]);
+        let spans = if is_left { spans.into_iter().map(Span::moved_left).collect() } else { spans };
         let line = self.lines[self.at].number;
         let open = self.open.get_or_insert_with(|| OpenTable {
             table: Table { title: Cow::Borrowed(self.title), line, ..Table::default() },
@@ -247,11 +270,12 @@ impl<'a, 'l> Reader<'a, 'l> {
     }
 
     /// Whether a line is a ruler over groups of columns: captions follow, and the table's own ruler. It is set in, while the first of
-    /// several rulers of one record begins with the line; clusters' reports have no such records.
+    /// several rulers of one record begins with the line; of clusters' reports only the sections about sampled sessions have such records.
     fn is_group_rule(&self, at: usize) -> bool {
         let text = self.line(at);
         let ends = is_end(text) && !self.is_wide_group_rule(at);
-        if ruler(text).is_none() || ends || !(text.starts_with(' ') || self.is_cluster()) {
+        let may_begin_line = self.is_cluster() && !SAMPLED.iter().any(|title| self.title.starts_with(title));
+        if ruler(text).is_none() || ends || !(text.starts_with(' ') || may_begin_line) {
             return false;
         }
         (at + 1..at + 6).take_while(|&next| !self.line(next).is_empty()).any(|next| {
@@ -320,6 +344,17 @@ impl<'a, 'l> Reader<'a, 'l> {
             self.document.tables.push(table);
         }
     }
+}
+
+/// What the titles of sections about sampled sessions begin with.
+const SAMPLED: [&str; 5] = ["Top SQL ", "Top Event", "Top Sessions", "Top Blocking", "Top PL/SQL"];
+
+/// Whether a line has a number with separated thousands, which no caption has.
+fn has_grouped_figure(line: &str) -> bool {
+    let is_figure = |word: &str| {
+        word.contains(',') && word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.'))
+    };
+    line.split_whitespace().any(is_figure)
 }
 
 /// Whether a table is the next page of the one before it: long tables repeat title and captions on every page.

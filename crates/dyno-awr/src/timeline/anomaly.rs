@@ -28,6 +28,8 @@ pub struct Anomaly {
     pub figures: Vec<OddFigure>,
     /// What moved with them, by kind, the most first.
     pub moved: Vec<Moved>,
+    /// Whether other reports were there to compare it with; without them it is unknown what moved.
+    pub is_compared: bool,
 }
 
 /// Flags reports whose figures are odd within their level and around them.
@@ -44,6 +46,8 @@ pub(super) fn flag(points: &mut [(Point, Vec<Flag>)], found: &Found) {
     for (at, mut figures) in by_place {
         figures.sort_by(|a, b| b.score.abs().total_cmp(&a.score.abs()));
         let moved = moved(points, at, &all, found);
-        points[at].1.push(Flag::Anomaly(Anomaly { figures, moved }));
+        let is_compared = moved.is_some();
+        let moved = moved.unwrap_or_default();
+        points[at].1.push(Flag::Anomaly(Anomaly { figures, moved, is_compared }));
     }
 }

@@ -22,6 +22,9 @@ pub struct Correlated {
     pub over_all: Correlation,
     /// The same within the levels of DB time; absent where it does not move within them.
     pub within: Option<Correlation>,
+    /// What one more active session brings, by least squares: seconds per second of DB time for a time, a count per second for a
+    /// statistic. Of a time it is the share of the rise of DB time that it explains.
+    pub slope: f64,
     /// Reports that list it.
     pub reports: usize,
 }
@@ -51,11 +54,24 @@ pub(super) fn correlated(points: &[(Point, Vec<Flag>)], found: &Found) -> Vec<Co
         let within = correlation(&less_level(&values, load), &level_less);
         let chance = within.map_or(over_all.p, |within| within.p.min(over_all.p));
         if chance * tried <= CHANCE_MAX {
-            found.push(Correlated { thing: thing.clone(), over_all, within, reports: rates.len() });
+            let slope = slope(&values, &db_time);
+            found.push(Correlated { thing: thing.clone(), over_all, within, slope, reports: rates.len() });
         }
     }
-    found.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+    // Of times the one that explains most of the rise comes first; what a count explains, its size does not tell.
+    let rank = |of: &Correlated| if of.thing.what.is_time() { of.slope.abs() } else { strength(of) };
+    found.sort_by(|a, b| a.thing.what.cmp(&b.thing.what).then(rank(b).total_cmp(&rank(a))));
     found
+}
+
+/// The slope of `values` over `db_time`.
+fn slope(values: &[f64], db_time: &[f64]) -> f64 {
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    let (mean_value, mean_time) = (mean(values), mean(db_time));
+    let apart = || values.iter().zip(db_time).map(|(value, time)| (value - mean_value, time - mean_time));
+    let together: f64 = apart().map(|(value, time)| value * time).sum();
+    let spread: f64 = apart().map(|(_, time)| time * time).sum();
+    if spread > 0.0 { together / spread } else { 0.0 }
 }
 
 fn strength(of: &Correlated) -> f64 {

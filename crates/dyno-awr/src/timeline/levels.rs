@@ -73,10 +73,31 @@ pub(super) fn find(points: &[(Point, Vec<Flag>)]) -> Found {
         if samples.len() < super::POINTS_MIN {
             return Followed::default();
         }
-        let levels = levels(&samples);
+        let levels = levels_between_restarts(points, &places, &samples);
         Followed { places, samples, levels }
     };
     Found((0..MEASURES.len()).map(follow).collect())
+}
+
+/// The levels of a figure. A restart ends a level: caches are empty behind it, and parameters may be others.
+fn levels_between_restarts(
+    points: &[(Point, Vec<Flag>)],
+    places: &[usize],
+    samples: &[Sample],
+) -> Vec<Level> {
+    let is_restarted = |from: usize, to: usize| {
+        (places[from] + 1..=places[to]).any(|place| points[place].1.contains(&Flag::Restart))
+    };
+    let mut edges: Vec<usize> = (1..samples.len()).filter(|&at| is_restarted(at - 1, at)).collect();
+    edges.insert(0, 0);
+    edges.push(samples.len());
+    let levels_within = |edge: &[usize]| {
+        let from = edge[0];
+        let part = levels(&samples[from..edge[1]]).into_iter();
+        part.map(move |level| Level { from: level.from + from, to: level.to + from, ..level })
+            .collect::<Vec<_>>()
+    };
+    edges.windows(2).flat_map(levels_within).collect()
 }
 
 /// Flags reports from which on figures keep another level. Figures that change within some reports of each other change
@@ -84,7 +105,8 @@ pub(super) fn find(points: &[(Point, Vec<Flag>)]) -> Found {
 pub(super) fn flag(points: &mut [(Point, Vec<Flag>)], found: &Found) {
     let mut steps: BTreeMap<usize, Vec<Step>> = BTreeMap::new();
     for (measure, of) in found.0.iter().enumerate() {
-        for pair in of.levels.windows(2) {
+        // A restart ends a level, and what comes after it may be the same.
+        for pair in of.levels.windows(2).filter(|pair| is_step(pair[0].median, pair[1].median)) {
             let step = Step { measure, before: pair[0].median, after: pair[1].median };
             steps.entry(of.places[pair[1].from]).or_default().push(step);
         }
@@ -98,4 +120,11 @@ pub(super) fn flag(points: &mut [(Point, Vec<Flag>)], found: &Found) {
         together.sort_by_key(|step| step.measure);
         points[at].1.push(Flag::Level(together));
     }
+}
+
+/// Least difference of two levels at a restart, as a share of the larger one.
+const STEP_MIN: f64 = 0.2;
+
+fn is_step(before: f64, after: f64) -> bool {
+    (after - before).abs() >= STEP_MIN * before.abs().max(after.abs()) && before != after
 }

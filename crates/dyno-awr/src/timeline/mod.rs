@@ -2,6 +2,7 @@
 //! reports stand out within a level and what moved with them, and what goes with DB time.
 
 mod anomaly;
+mod causes;
 mod correlate;
 mod levels;
 mod moved;
@@ -107,7 +108,9 @@ pub struct Timeline {
     pub points: Vec<(Point, Vec<Flag>)>,
     /// The levels of each of [`MEASURES`], in order.
     pub levels: Vec<Vec<Span>>,
-    /// What goes with DB time, the closest first.
+    /// What brought each change of the load to another level, by the report that it is flagged at.
+    pub causes: BTreeMap<usize, Vec<Moved>>,
+    /// What goes with DB time: times by the share of its rise that they explain, counts by how close they are.
     pub correlated: Vec<Correlated>,
 }
 
@@ -128,5 +131,6 @@ fn timeline(series: Series, points: Vec<Point>) -> Timeline {
     levels::flag(&mut flagged, &found);
     anomaly::flag(&mut flagged, &found);
     let correlated = if enough { correlate::correlated(&flagged, &found) } else { Vec::new() };
-    Timeline { series, points: flagged, levels: found.spans(), correlated }
+    let causes = causes::of_levels(&flagged, &found);
+    Timeline { series, points: flagged, levels: found.spans(), causes, correlated }
 }

@@ -17,6 +17,9 @@ const TOLD_MAX: usize = 5;
 /// Least share of the report's DB time that a statement or an event moves by, to be told.
 const SHARE_MIN: f64 = 0.02;
 
+/// Least share of a change of level that is one of its causes.
+const CAUSE_MIN: f64 = 0.05;
+
 /// How many times what is usual, or what part of it, a count is at least, to be told.
 const TIMES_MIN: f64 = 1.5;
 
@@ -45,10 +48,22 @@ pub struct Moved {
 }
 
 /// What moved in report `at`, the most first; `odd` are all reports that stand out.
-pub(super) fn moved(points: &[(Point, Vec<Flag>)], at: usize, odd: &[usize], found: &Found) -> Vec<Moved> {
-    let around = around(points, at, odd, found);
-    if around.len() < USUAL_MIN {
-        return Vec::new();
+/// Absent where no other report is there to compare it with.
+pub(super) fn moved(
+    points: &[(Point, Vec<Flag>)],
+    at: usize,
+    odd: &[usize],
+    found: &Found,
+) -> Option<Vec<Moved>> {
+    let mut around = around(points, at, odd, found);
+    if around.is_empty() {
+        // Alone in its level, it is compared with the nearest reports of any level.
+        around = (0..points.len()).filter(|place| *place != at && !odd.contains(place)).collect();
+        around.sort_by_key(|place| place.abs_diff(at));
+        around.truncate(USUAL_MIN);
+    }
+    if around.is_empty() {
+        return None;
     }
     let point = &points[at].0;
     let others: Vec<&Point> = around.iter().map(|&place| &points[place].0).collect();
@@ -60,7 +75,46 @@ pub(super) fn moved(points: &[(Point, Vec<Flag>)], at: usize, odd: &[usize], fou
             by_kind.entry(thing.what).or_default().push(moved);
         }
     }
+    Some(by_kind.into_iter().flat_map(|(what, moved)| most(what, moved)).collect())
+}
+
+/// What a level that begins at report `at` has more or less of than the level before it, the most first: times by their share of the
+/// change of DB time. `before` and `after` are the reports of both.
+pub(super) fn causes(points: &[(Point, Vec<Flag>)], before: &[usize], after: &[usize]) -> Vec<Moved> {
+    let reports = |places: &[usize]| places.iter().map(|&place| &points[place].0).collect::<Vec<&Point>>();
+    let (before, after) = (reports(before), reports(after));
+    let load =
+        |points: &[&Point]| mean(points.iter().map(|point| point.value(0).unwrap_or(0.0)), points.len());
+    let rise = load(&after) - load(&before);
+    if rise == 0.0 {
+        return Vec::new();
+    }
+    let things: BTreeSet<&Thing> =
+        before.iter().chain(&after).flat_map(|point| point.rates.0.keys()).collect();
+    let rate = |thing: &Thing, points: &[&Point]| {
+        let rates = points.iter().filter_map(|point| point.rates.0.get(thing)).map(|rate| rate.value);
+        mean(rates, points.len())
+    };
+    let mut by_kind: BTreeMap<What, Vec<Moved>> = BTreeMap::new();
+    for thing in things.into_iter().filter(|thing| matches!(thing.what, What::Statement | What::Event)) {
+        let (was, is) = (rate(thing, &before), rate(thing, &after));
+        let share = 100.0 * (is - was) / rise;
+        if share >= 100.0 * CAUSE_MIN {
+            let moved = Moved {
+                thing: thing.clone(),
+                rate: is,
+                usual: Some(was),
+                score: 0.0,
+                share_pct: Some(share),
+            };
+            by_kind.entry(thing.what).or_default().push(moved);
+        }
+    }
     by_kind.into_iter().flat_map(|(what, moved)| most(what, moved)).collect()
+}
+
+fn mean(values: impl Iterator<Item = f64>, count: usize) -> f64 {
+    values.sum::<f64>() / count.max(1) as f64
 }
 
 /// The nearest reports of the same level that do not stand out.
@@ -100,7 +154,9 @@ fn one(thing: &Thing, point: &Point, others: &[&Point]) -> Option<Moved> {
     }
     let here = here.unwrap_or(Sample::exact(0.0));
     let samples: Vec<Sample> = others.iter().map(|other| rate(other).unwrap_or(Sample::exact(0.0))).collect();
-    let weight = if thing.what == What::Counter { COUNTER_WEIGHT } else { 0.0 };
+    let is_count =
+        thing.what == What::Counter || (thing.what == What::SectionTotal && !is_seconds(&thing.name));
+    let weight = if is_count { COUNTER_WEIGHT } else { 0.0 };
     let around = usual(&samples, here.step.max(weight));
     let score = match around.sigma > 0.0 {
         true => around.score(here.value),
@@ -113,7 +169,8 @@ fn one(thing: &Thing, point: &Point, others: &[&Point]) -> Option<Moved> {
     let times = by >= (1.0 - 1.0 / TIMES_MIN) * here.value.max(around.median);
     let enough = match thing.what {
         What::Segment => times && here.value >= SEGMENT_MIN * largest(thing, point),
-        What::Counter => times,
+        What::Counter | What::SectionLevel => times,
+        What::SectionTotal if !is_seconds(&thing.name) => times,
         _ => load.is_none_or(|load| by >= SHARE_MIN * load),
     };
     let share_pct =
@@ -126,6 +183,11 @@ fn one(thing: &Thing, point: &Point, others: &[&Point]) -> Option<Moved> {
         score,
         share_pct,
     })
+}
+
+/// Whether a total of a section is a time: `latches.wait_s.cache buffers chains`.
+fn is_seconds(name: &str) -> bool {
+    name.split('.').nth(1).is_some_and(|figure| figure.ends_with("_s"))
 }
 
 /// The largest rate in the list that `thing` stands in.

@@ -49,6 +49,8 @@ pub struct Point {
     pub top_event: Option<String>,
     /// What else it tells per second: events, statements, segments, counters.
     pub rates: Rates,
+    /// Seconds that foreground sessions waited per second, by wait class as printed; where only classes of all sessions are printed, of all.
+    pub classes: BTreeMap<String, f64>,
     /// Plans of statements by their ids.
     pub plans: BTreeMap<String, BTreeSet<String>>,
 }
@@ -84,6 +86,7 @@ impl Point {
             values: MEASURES.iter().map(|measure| value(measure.column)).collect(),
             top_event: text("top_event"),
             rates: Rates::of(report),
+            classes: classes(report),
             plans: report.plans.clone(),
         }
     }
@@ -92,6 +95,21 @@ impl Point {
     pub fn value(&self, measure: usize) -> Option<f64> {
         self.values.get(measure).copied().flatten().map(|reading| reading.value)
     }
+}
+
+/// Time waited by class, from the events that are not idle; none where the report does not class its events.
+fn classes(report: &AwrReport) -> BTreeMap<String, f64> {
+    let mut classes = BTreeMap::new();
+    let seconds = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0);
+    let lists = [&report.foreground_wait_classes, &report.wait_classes];
+    let list = lists.into_iter().find(|list| !list.is_empty());
+    let (Some(seconds), Some(list)) = (seconds, list) else { return classes };
+    for class in list.iter().filter(|class| class.name != "DB CPU") {
+        if let Some(time) = class.time_s {
+            classes.insert(class.name.clone(), time.value / seconds);
+        }
+    }
+    classes
 }
 
 /// A cluster's report has the times of its instances only.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::number::Reading;
 use crate::report::AwrReport;
+use crate::section_figures::section_figures;
 
 /// What kind of thing a rate is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,15 +15,27 @@ pub enum What {
     Event,
     /// A part of the time model: seconds per second.
     Time,
-    /// A segment in one of the lists of top segments: what the list counts, per second.
+    /// A segment in one of the lists of top segments, or a tablespace: what the list counts, per second.
     Segment,
     /// A statistic: its count per second.
     Counter,
+    /// A total of a row of another section, per second: `latches.wait_s.cache buffers chains`.
+    SectionTotal,
+    /// A mean, a share or a size of a row of another section.
+    SectionLevel,
 }
 
 impl What {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::Statement, Self::Event, Self::Time, Self::Segment, Self::Counter];
+    pub const ALL: [Self; 7] = [
+        Self::Statement,
+        Self::Event,
+        Self::Time,
+        Self::Segment,
+        Self::Counter,
+        Self::SectionTotal,
+        Self::SectionLevel,
+    ];
 
     /// What several of them are called.
     pub fn plural(self) -> &'static str {
@@ -32,6 +45,8 @@ impl What {
             Self::Time => "time model",
             Self::Segment => "segments",
             Self::Counter => "statistics",
+            Self::SectionTotal => "sections",
+            Self::SectionLevel => "section levels",
         }
     }
 
@@ -49,7 +64,7 @@ impl What {
 /// A database object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Object {
-    /// Owner, name and partition: `SHOP.ORDERS.P1`.
+    /// Owner, name and partition, behind the pluggable database where the report names it: `SALES:SHOP.ORDERS.P1`.
     pub name: String,
     /// `TABLE`, `INDEX`.
     pub kind: String,
@@ -60,9 +75,9 @@ pub struct Object {
 pub struct Thing {
     /// What kind.
     pub what: What,
-    /// The statement's id, the event, the statistic; for a segment what is counted: `logical_reads`.
+    /// The statement's id, the event, the statistic, the section's figure and row; for a segment what is counted: `logical_reads`.
     pub name: String,
-    /// The segment.
+    /// The segment or the tablespace.
     pub object: Option<Object>,
 }
 
@@ -117,13 +132,27 @@ impl Rates {
                 rates.insert(named(What::Statement, &statement.id), per_s(*elapsed));
             }
         }
+        for of in section_figures(report) {
+            let kind = if of.per_s { What::SectionTotal } else { What::SectionLevel };
+            rates.insert(named(kind, &format!("{}.{}.{}", of.section, of.figure, of.row)), of.reading);
+        }
+        for tablespace in &report.tablespaces {
+            let pdb = tablespace.pdb.as_ref().map_or_else(String::new, |pdb| format!("{pdb}:"));
+            let object = Object { name: pdb + &tablespace.name, kind: "TABLESPACE".to_owned() };
+            for (figure, list) in [("reads", "tablespace_reads"), ("writes", "tablespace_writes")] {
+                let Some(count) = tablespace.figures.get(figure) else { continue };
+                let thing = Thing { object: Some(object.clone()), ..named(What::Segment, list) };
+                rates.insert(thing, per_s(*count));
+            }
+        }
         for list in &report.segments {
             for segment in &list.segments {
                 let Some(value) = segment.value else { continue };
                 let parts = [&segment.owner, &segment.name, &segment.subobject];
                 let parts: Vec<&str> =
                     parts.into_iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
-                let object = Object { name: parts.join("."), kind: segment.kind.clone() };
+                let pdb = segment.pdb.as_ref().map_or_else(String::new, |pdb| format!("{pdb}:"));
+                let object = Object { name: pdb + &parts.join("."), kind: segment.kind.clone() };
                 rates.insert(
                     Thing { object: Some(object), ..named(What::Segment, &list.order) },
                     per_s(value),

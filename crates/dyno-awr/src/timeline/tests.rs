@@ -26,6 +26,7 @@ fn point(begin: u64, end: u64, aas: f64) -> Point {
         values,
         top_event: None,
         rates: Rates::default(),
+        classes: BTreeMap::new(),
         plans: BTreeMap::new(),
     }
 }
@@ -178,8 +179,8 @@ fn what_goes_with_db_time_is_ranked() {
     }
     let all = timelines(points);
     let ranked: Vec<&str> = all[0].correlated.iter().map(|of| of.thing.name.as_str()).collect();
-    assert_eq!(ranked, ["user calls", "db file sequential read"]);
-    let first = &all[0].correlated[0];
+    assert_eq!(ranked, ["db file sequential read", "user calls"]);
+    let first = &all[0].correlated[1];
     assert!((first.over_all.rho - 1.0).abs() < 1e-9 && first.within.unwrap().rho > 0.99);
 }
 
@@ -220,4 +221,68 @@ fn days_and_nights_are_levels() {
     let all = timelines((0..672).map(one).collect());
     assert_eq!(anomalies(&all[0]).iter().map(|(i, _)| *i).collect::<Vec<_>>(), [307, 339]);
     assert!((26..=30).contains(&all[0].levels[0].len()), "{:?}", all[0].levels[0]);
+}
+
+#[test]
+fn events_are_compared_with_the_few_reports_that_do_not_stand_out() {
+    let points: Vec<(Point, Vec<Flag>)> = (0..12u64)
+        .map(|i| {
+            let (load, wait) = if i == 6 { (9.0, 8.3) } else { (1.0, 1.2) };
+            (with(point(i, i + 1, load), What::Event, "log file sync", wait), Vec::new())
+        })
+        .collect();
+    let level_map = levels::find(&points);
+    let odd = [0, 1, 2, 3, 4, 6, 8, 9, 10, 11];
+    let moved_of = |odd: &[usize]| moved::moved(&points, 6, odd, &level_map);
+    assert_eq!(moved_of(&odd).unwrap()[0].thing.name, "log file sync");
+    let all: Vec<usize> = (0..12).collect();
+    assert_eq!(moved_of(&all), None, "there is no report to compare with");
+}
+
+#[test]
+fn restart_ends_level_and_is_a_step_only_where_figures_differ() {
+    let points = (0..12u64).map(|i| Point {
+        startup: Some(if i < 6 { "first" } else { "second" }.into()),
+        ..point(i, i + 1, 2.0)
+    });
+    let [line] = &timelines(points.collect())[..] else { panic!() };
+    let begins: Vec<usize> = line.levels[0].iter().map(|span| span.first).collect();
+    assert_eq!(begins, [0, 6]);
+    assert!(!flags(line).iter().flatten().any(|flag| matches!(flag, Flag::Level(_))));
+}
+
+#[test]
+fn level_names_its_causes_and_times_are_ranked_by_share_of_the_rise() {
+    let points = (0..24u64).map(|i| {
+        let high = i >= 12;
+        // Both waits follow the load closely; one brings nine times as much of it.
+        let load = if high { 11.0 } else { 1.0 } + 0.01 * (i % 5) as f64;
+        let point = with(point(i, i + 1, load), What::Event, "gc buffer busy acquire", 0.8 * load);
+        with(with(point, What::Event, "a little one", 0.01 * load), What::Event, "another", 0.09 * load)
+    });
+    let [line] = &timelines(points.collect())[..] else { panic!() };
+    let causes = line.causes.get(&12).unwrap();
+    assert_eq!(causes[0].thing.name, "gc buffer busy acquire");
+    assert!((causes[0].share_pct.unwrap() - 80.0).abs() < 1.0, "{:?}", causes[0]);
+    let ranked: Vec<&str> = line.correlated.iter().map(|of| of.thing.name.as_str()).collect();
+    assert_eq!(ranked, ["gc buffer busy acquire", "another", "a little one"]);
+    assert!((line.correlated[0].slope - 0.8).abs() < 0.01);
+}
+
+#[test]
+fn rows_of_sections_that_moved_are_listed_with_an_anomaly() {
+    let waits = "latches.wait_s.cache buffers chains";
+    let idle = "latches.wait_s.session idle bit";
+    let points = (0..20).map(|i| {
+        let is_odd = i == 7;
+        let point = point(i, i + 1, if is_odd { 40.0 } else { 10.0 + (i % 3) as f64 * 0.2 });
+        let point = with(point, What::SectionTotal, waits, if is_odd { 25.0 } else { 0.2 });
+        // Three times as much as usual, and far below one percent of DB time.
+        let point = with(point, What::SectionTotal, idle, if is_odd { 0.06 } else { 0.02 });
+        with(point, What::SectionLevel, "gc_transfers.cr_ms.2 data block", if is_odd { 8.0 } else { 0.5 })
+    });
+    let all = timelines(points.collect());
+    let moved = &anomalies(&all[0])[0].1.moved;
+    let names: Vec<_> = moved.iter().map(|moved| moved.thing.name.as_str()).collect();
+    assert_eq!(names, [waits, "gc_transfers.cr_ms.2 data block"]);
 }

@@ -27,7 +27,7 @@ fn event(of: &Event) -> String {
 
 fn io(of: &IoRow) -> String {
     let figures = of.figures.iter().map(|(name, reading)| format!("{name}={}", number(Some(*reading))));
-    format!("{} {:?} {}", of.name, of.file, figures.collect::<Vec<_>>().join(" "))
+    format!("{} {:?} {:?} {}", of.name, of.file, of.pdb, figures.collect::<Vec<_>>().join(" "))
 }
 
 /// All facts of a report but those that follow from others.
@@ -68,6 +68,7 @@ pub(crate) fn facts(report: &AwrReport) -> Facts {
     for (list, rows) in [
         ("functions", &report.io_functions),
         ("filetypes", &report.io_filetypes),
+        ("functions and types", &report.io_function_filetypes),
         ("tablespaces", &report.tablespaces),
         ("files", &report.files),
     ] {
@@ -100,6 +101,13 @@ pub(crate) fn facts(report: &AwrReport) -> Facts {
                 format!("segments {} {i}", list.order),
                 format!("{names:?} {} {}", number(of.value), number(of.share_pct)),
             );
+        }
+    }
+    for (list, rows) in &report.details {
+        for (i, of) in rows.iter().enumerate() {
+            let figures: Vec<_> =
+                of.figures.iter().map(|(name, r)| format!("{name}={}", number(Some(*r)))).collect();
+            facts.insert(format!("{list} {i}"), format!("{} {}", of.name, figures.join(" ")));
         }
     }
     for (i, of) in report.parameters.iter().enumerate() {

@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use dyno_awr::compat::Layout;
+use dyno_awr::row::Value;
 use dyno_awr::{AwrError, AwrReport, Kind, Show, read_file, read_report, to_json};
 
 const TEXT: &str = include_str!("../reports/awr_12.2_rac.txt");
@@ -341,4 +343,169 @@ fn unknown_sections_are_told_and_other_reports_refused() {
 fn titles_may_be_lost() {
     let untitled = HTML.replace("Load Profile<p />", "<p />");
     assert_eq!(read(&untitled).value("load_profile_per_s.redo_size"), Some(812_345.6));
+}
+
+/// What SQL*Plus writes for a line with `SET TAB ON`.
+fn with_tabs(line: &str) -> String {
+    let chars: Vec<char> = line.chars().collect();
+    let stops = chars.chunks(8).map(|stop| {
+        let text: String = stop.iter().collect();
+        let is_blank_end = stop.len() == 8 && text.ends_with("  ");
+        if is_blank_end { format!("{}\t", text.trim_end_matches(' ')) } else { text }
+    });
+    stops.collect()
+}
+
+#[test]
+fn tabs_and_dialogue_of_a_transcript_change_no_value() {
+    let dialogue = "Instances in this Workload Repository schema\n~~~~~~~~~~~~\n\n  DB Id      Inst Num DB Name      Instance     Host\n\
+        ------------ -------- ------------ ------------ ------------\n  2000000001        9 OTHER        other9       elsewhere\n\n\
+        Begin Snapshot Id specified: 700\n\n";
+    let spooled: String = TEXT.lines().map(|line| with_tabs(line) + "\n").collect();
+    assert!(spooled.contains('\t'));
+    let [plain, transcript] = [read(TEXT), read(&format!("{dialogue}{spooled}\n{dialogue}"))];
+    assert_eq!(transcript.word("instance"), Some("shop2"));
+    let values = |report: &AwrReport| {
+        report.figures.iter().map(|(name, figure)| (name.clone(), figure.reading)).collect::<Vec<_>>()
+    };
+    assert_eq!(values(&transcript), values(&plain));
+    assert_eq!(transcript.issues, []);
+    assert_eq!(transcript.top_events.len(), plain.top_events.len());
+}
+
+#[test]
+fn pages_broken_at_the_line_size_are_read_and_cut_ones_refused() {
+    let pieces = |line: &str| {
+        let chars: Vec<char> = line.chars().collect();
+        chars
+            .chunks(132)
+            .map(|piece| format!("{:<132}\n", piece.iter().collect::<String>()))
+            .collect::<String>()
+    };
+    let page = GLOBAL.replace("\n<t", "<t");
+    let broken: String = page.lines().map(pieces).collect();
+    let [whole, joined] = [read(&page), read(&broken)];
+    let values = |report: &AwrReport| {
+        report.figures.iter().map(|(name, figure)| (name.clone(), figure.reading)).collect::<Vec<_>>()
+    };
+    assert!(broken.lines().count() > page.lines().count());
+    assert_eq!(values(&joined), values(&whole));
+    assert_eq!(joined.instances.len(), whole.instances.len());
+    let cut: String = page.lines().map(|line| line.chars().take(132).collect::<String>() + "\n").collect();
+    let refused = read_report(&cut, "x", 1);
+    assert!(!matches!(&refused, Ok(report) if !report.figures.is_empty()), "{refused:?}");
+}
+
+#[test]
+fn reports_without_a_valid_interval_are_refused_by_name() {
+    let span =
+        format!("\n\nERROR: Snapshots chosen span an instance shutdown: RESULTS ARE INVALID\n{STATSPACK}");
+    assert!(matches!(read_report(&span, "x", 1), Err(AwrError::SpansShutdown)));
+    let page = "<html><head><title>StatsPack Report for SHOP</title></head><body><h1>StatsPack Report for SHOP</h1>\
+        <table><tr><th>Name</th></tr><tr><td>x</td></tr></table><p>Created by OSPRep v0.4.1</p></body></html>";
+    assert!(matches!(read_report(page, "x", 1), Err(AwrError::OspRep)));
+}
+
+#[test]
+fn titles_of_sections_name_the_instance_where_the_header_is_lost() {
+    let header = TEXT.split_once("Host Name").unwrap();
+    let report = read(&format!("WORKLOAD REPOSITORY report for\n\nHost Name{}", header.1));
+    assert_eq!(report.word("instance"), Some("shop2"));
+}
+
+const STATSPACK_10_1: &str = "\
+STATSPACK report for
+
+DB Name         DB Id    Instance     Inst Num Release     RAC Host
+------------ ----------- ------------ -------- ----------- --- ----------------
+SHOP          1001002003 shop1               1 10.1.0.3.0  NO  db1.somewhere.ex
+                                                               ample
+
+              Snap Id     Snap Time      Sessions Curs/Sess Comment
+            --------- ------------------ -------- --------- -------------------
+Begin Snap:        74 30-Jan-05 09:00:00       15       7.9
+  End Snap:        75 30-Jan-05 09:20:00       16       7.3
+   Elapsed:               20.00 (mins)
+
+Wait Event Histogram  DB/Inst: SHOP/shop1  Snaps: 74-75
+
+Event
+--------------------------------------------------
+    0 - 1 ms     1 - 4 ms    4 - 8 ms    8 - 16 ms    16 - 32 ms      32+ ms
+------------ ------------ ------------ ------------ ------------ ------------
+log file sync
+           6            2            0            0            0            2
+db file sequential read
+\u{c}Wait Event Histogram  DB/Inst: SHOP/shop1  Snaps: 74-75
+
+Event
+--------------------------------------------------
+    0 - 1 ms     1 - 4 ms    4 - 8 ms    8 - 16 ms    16 - 32 ms      32+ ms
+------------ ------------ ------------ ------------ ------------ ------------
+       1,000            0            0            0            0            0
+SQL*Net message to client
+           4            0            0            0            0            0
+
+          -------------------------------------------------------------
+OS Statistics  DB/Inst: SHOP/shop1  Snaps: 74-75
+
+Statistic                                  Total
+-------------------------- ---------------------
+BUSY_TICKS                                30,000
+IDLE_TICKS                                90,000
+          -------------------------------------------------------------
+End of Report
+";
+
+#[test]
+fn statspack_10_1_counts_waits_in_bands_and_ticks_of_cpu() {
+    let report = clean(STATSPACK_10_1);
+    assert_eq!(report.word("host"), Some("db1.somewhere.example"));
+    values(&report, &[("derived.cpu_busy_pct", 25.0), ("elapsed_min", 20.0)]);
+    let shares = |event: &str| {
+        let histogram = report.histograms.iter().find(|histogram| histogram.event == event).unwrap();
+        let shares: Vec<f64> = histogram.bands.iter().map(|band| band.share_pct.value).collect();
+        (histogram.waits.unwrap().value, shares)
+    };
+    assert_eq!(shares("log file sync"), (10.0, vec![60.0, 20.0, 0.0, 0.0, 0.0, 20.0]));
+    assert_eq!(shares("db file sequential read").0, 1_000.0);
+    assert_eq!(shares("SQL*Net message to client").0, 4.0);
+}
+
+#[test]
+fn awr_parser_columns_take_the_printed_share_of_db_time() {
+    let report = read(TEXT);
+    let printed = report.event("db file sequential read").unwrap().share_pct.unwrap();
+    let names = Layout::AwrParser.names();
+    let at = names.iter().position(|name| name == "db file sequential read %DBTime").unwrap();
+    assert_eq!(Layout::AwrParser.values(&report)[at], Value::Number(printed));
+}
+
+#[test]
+fn diff_keeps_pdbs_apart_and_cut_parameters_together() {
+    let page = |north_reads: u32, south_reads: u32, value: &str| {
+        format!(
+            "<html><h1>WORKLOAD REPOSITORY report for</h1>\n<table><tr><th></th><th>Snap Id</th><th>Snap Time</th></tr>\
+            <tr><td>Begin Snap:</td><td>1</td><td>05-Mar-24 10:00:00</td></tr><tr><td>End Snap:</td><td>2</td><td>05-Mar-24 11:00:00</td></tr>\
+            <tr><td>Elapsed:</td><td></td><td>60.00 (mins)</td></tr></table>\n<h3>Segments by Logical Reads</h3>\
+            <table><tr><th>Owner</th><th>Tablespace Name</th><th>Object Name</th><th>PDB Name</th><th>Obj. Type</th><th>Logical Reads</th><th>%Total</th></tr>\
+            <tr><td>SHOP</td><td>USERS</td><td>ORDERS</td><td>NORTH</td><td>TABLE</td><td>{north_reads}</td><td>50</td></tr>\
+            <tr><td>SHOP</td><td>USERS</td><td>ORDERS</td><td>SOUTH</td><td>TABLE</td><td>{south_reads}</td><td>50</td></tr></table>\n\
+            <h3>init.ora Parameters</h3><table><tr><th>Parameter Name</th><th>Begin value</th></tr>\
+            <tr><td>control_files</td><td>{value}</td></tr></table>\n<p>End of Report</p></html>"
+        )
+    };
+    let long = "+DATA/SHOP/CONTROLFILE/current.261.1001002003";
+    let [a, b] = [read(&page(3_600, 36_000, long)), read(&page(7_200, 36_000, long))];
+    let segments = dyno_awr::diff::diff(&a, &b).segments;
+    assert_eq!(segments.len(), 1, "{segments:?}");
+    assert_eq!(segments[0].object.name, "NORTH:SHOP.ORDERS");
+    let mut text = read(&page(3_600, 36_000, &long[..33]));
+    assert_eq!(dyno_awr::diff::diff(&text, &b).parameters.len(), 1, "whole values that differ");
+    text.form = dyno_awr::Form::Text;
+    assert_eq!(dyno_awr::diff::diff(&text, &b).parameters, []);
+    text.parameters[0].value = long.replace("/current", " /current");
+    assert_eq!(dyno_awr::diff::diff(&text, &b).parameters, [], "text breaks lists at other places");
+    text.parameters[0].value = "+DATA".into();
+    assert_eq!(dyno_awr::diff::diff(&text, &b).parameters.len(), 1, "a short value is not cut");
 }

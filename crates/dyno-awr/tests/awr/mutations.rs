@@ -212,10 +212,14 @@ fn saved(html: &str) -> String {
 fn pages_saved_by_browsers_read_the_same() {
     each(|real, found| {
         if real.report.form == Form::Html {
-            same(real, "saved", &saved(&real.text), found);
+            let mut saved_differs = Vec::new();
+            same(real, "saved", &saved(&real.text), &mut saved_differs);
             let unclosed = real.text.replace("</td>", "").replace("</th>", "").replace("</tr>", "");
             let unclosed = unclosed.replace("</TD>", "").replace("</TH>", "").replace("</TR>", "");
-            same(real, "without ends of cells", &unclosed, found);
+            same(real, "without ends of cells", &unclosed, &mut saved_differs);
+            // Lines that SQL*Plus broke within a word are put together only while they have the width at which it broke them.
+            let is_broken = real.text.lines().any(|line| line.ends_with("&q"));
+            found.extend(saved_differs.into_iter().filter(|line| !is_broken || !line.contains("whole text")));
             let one_line = real.text.replace("\r\n", " ").replace('\n', " ");
             let mut longer = Vec::new();
             same(real, "on one line", &one_line, &mut longer);

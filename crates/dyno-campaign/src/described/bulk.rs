@@ -33,9 +33,9 @@ pub(crate) fn make_empty(target: &dyn Target, own: &Own) -> Result<(), TargetErr
 /// Makes a table anew, without rows and indexes.
 fn anew(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError> {
     for there in target.find(ObjectKind::Table, &[table.name()])? {
-        book::does(target, &[format!("DROP TABLE {}", there.name)])?;
+        book::does(target, &[target.table_words().drop_table(&there.name)])?;
     }
-    create::create(target, table, &target.table_words())
+    create::create(target, table)
 }
 
 /// Makes keys and indexes, as far as they are not made with the table.

@@ -1,17 +1,15 @@
 //! One table, and errors of the database with its place.
 
-use dyno_engine::{TableWords, Target, TargetError};
+use dyno_engine::{Target, TargetError};
 use dyno_workload::own::DescribedTable;
 
 use super::book;
 
-/// Makes a table.
-pub(super) fn create(
-    target: &dyn Target,
-    table: &DescribedTable,
-    words: &TableWords,
-) -> Result<(), TargetError> {
-    let create = table.create(words).map_err(|fault| TargetError::unsupported(fault.to_string()))?;
+/// Makes a table, with a key where it has none and the server requires one.
+pub(super) fn create(target: &dyn Target, table: &DescribedTable) -> Result<(), TargetError> {
+    let key = if table.has_key() { None } else { target.required_key()? };
+    let create = table.create(&target.table_words(), key.map(|key| key.column));
+    let create = create.map_err(|fault| TargetError::unsupported(fault.to_string()))?;
     book::does(target, &[create]).map_err(|error| at(table, error))
 }
 

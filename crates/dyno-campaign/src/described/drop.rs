@@ -54,7 +54,7 @@ pub(crate) fn take_down(lead: &Lead<'_>, target: &dyn Target, own: &Own) -> Resu
         book::turn_to(target, own, State::Drop)?;
     }
     for table in tables(target, &entry)? {
-        book::does(target, &[format!("DROP TABLE {}", table.name)])?;
+        book::does(target, &[target.table_words().drop_table(&table.name)])?;
     }
     for table in &entry.tables {
         book::does(target, &book::forget_table(own, table))?;
@@ -62,7 +62,7 @@ pub(crate) fn take_down(lead: &Lead<'_>, target: &dyn Target, own: &Own) -> Resu
     book::does(target, &[book::forget(own)])?;
     if entry.others == 0 {
         for table in target.find(ObjectKind::Table, &BOOK)? {
-            book::does(target, &[format!("DROP TABLE {}", table.name)])?;
+            book::does(target, &[target.table_words().drop_table(&table.name)])?;
         }
     }
     Ok(())

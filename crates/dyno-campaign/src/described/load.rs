@@ -85,7 +85,7 @@ fn refused(entry: &Entry, own: &Own) -> TargetError {
 
 /// Makes the tables that are not there yet, each behind its line in the book.
 fn make(target: &dyn Target, own: &Own, found: Option<&Entry>) -> Result<(), TargetError> {
-    let (words, tables) = (target.table_words(), own.tables());
+    let tables = own.tables();
     let names: Vec<&str> = tables.iter().map(|table| table.name()).collect();
     let there = target.find(ObjectKind::Table, &names)?;
     let is_there = |name: &str| there.iter().any(|item| item.name == name);
@@ -106,7 +106,7 @@ fn make(target: &dyn Target, own: &Own, found: Option<&Entry>) -> Result<(), Tar
         // What a run fills is made before each.
         if !is_there(table.name()) && !table.is_filled_by_runs() {
             book::does(target, &[book::forget_parts(own, table.name())])?;
-            create(target, table, &words)?;
+            create(target, table)?;
         }
     }
     Ok(())

@@ -66,6 +66,22 @@ pub(super) fn of(
     Ok(Some(study::conclusion(id, stopped, measured)))
 }
 
+/// What is said where no command shows that the base is in force.
+fn unverified(order: &Order) -> Option<String> {
+    let study = &order.study;
+    let base = &study.variants[study.base];
+    let has_commands =
+        !study.serve.verify.is_empty() || base.parts.iter().any(|part| !part.verify.is_empty());
+    let changes =
+        study.variants.iter().any(|variant| variant.parts.iter().any(|part| !part.apply.is_empty()));
+    (changes && !has_commands && base.settings.is_empty()).then(|| {
+        format!(
+            "{} has no verify: that it was in force in its legs rests on the database's settings and the host's kernel settings",
+            base.name
+        )
+    })
+}
+
 /// What is known without the records.
 fn figures(order: &Order, progress: &Progress) -> Figures {
     let legs = order.legs();
@@ -84,6 +100,8 @@ fn figures(order: &Order, progress: &Progress) -> Figures {
                 .find(|(leg, _)| of(leg))
                 .map(|(_, said)| said.clone())
                 .unwrap_or_default(),
+            background: Vec::new(),
+            not_durable: Vec::new(),
             differed: Vec::new(),
         }
     });
@@ -108,7 +126,7 @@ fn figures(order: &Order, progress: &Progress) -> Figures {
         variants: variants.collect(),
         rows: Vec::new(),
         order: progress.begun.iter().enumerate().map(turn).collect(),
-        caveats: order.study.caveats.clone(),
+        caveats: order.study.caveats.iter().cloned().chain(unverified(order)).collect(),
         others: None,
     }
 }

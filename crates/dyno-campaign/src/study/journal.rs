@@ -74,7 +74,10 @@ impl Journal {
         let nofollow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
         let mut open = OpenOptions::new();
         open.read(true).append(true).create(true).mode(0o600).custom_flags(nofollow);
+        // Commands that undo a change are in it: one that somebody else put there would run them as this user.
+        dyno_record::private_file::check_folder(folder).map_err(failed)?;
         let mut file = open.open(&path).map_err(failed)?;
+        dyno_record::private_file::check_own(&file).map_err(failed)?;
         // The lock goes with the process, whatever ends it.
         if let Err(error) = file.try_lock() {
             return Err(match error {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use dyno_engine::Work;
 use dyno_plan::Plan;
 use dyno_plan::study::{DataReset, Leg, Need, Variant};
-use dyno_record::{PartOf, RunRecord, Setting, SweepKind};
+use dyno_record::{Identity, PartOf, RepositoryError, RunRecord, Setting, SweepKind};
 
 use super::command::At;
 use super::device;
 use super::journal::{Open, What};
+use super::left_over;
 use super::walk::Walk;
 use crate::drop::drop_data;
 use crate::error::Error;
@@ -145,6 +146,7 @@ impl Walk<'_> {
                 return Err(Error::because(what, "the variant is not in force"));
             }
         }
+        self.check_left_over(variant, task, &ready.targets.first().identity)?;
         ready.marks = self.order.marks.clone();
         ready.marks.variant = Some(of.name.clone());
         let setting = |key: &str, value: &str| Setting { key: key.to_owned(), value: value.to_owned() };
@@ -161,6 +163,42 @@ impl Walk<'_> {
             return Err(Error::because("the run", "was stopped"));
         }
         Ok(record)
+    }
+}
+
+impl Walk<'_> {
+    /// Whether nothing of another variant is in force in a leg of this one, by its own first leg.
+    fn check_left_over(&self, variant: usize, task: usize, identity: &Identity) -> Result<(), Error> {
+        let variants = &self.order.study.variants;
+        // The base a second time is the base.
+        let group = |at: usize| if variants[at].again { self.order.study.base } else { at };
+        let (mut first, mut others) = (None, Vec::new());
+        for measured in self.progress.measured.iter().filter(|measured| measured.task == task) {
+            let Some(run) = &measured.run else { continue };
+            let platform = match self.repository.load(run) {
+                Err(RepositoryError::NoRecord { .. }) => None,
+                loaded => left_over::of_record(&loaded?),
+            };
+            let (Some(platform), of) = (platform, self.legs[measured.leg].variant) else { continue };
+            match (group(of) == group(variant), &first) {
+                (true, None) => first = Some(platform),
+                (true, Some(_)) => {}
+                (false, _) => others.push((variants[of].name.as_str(), platform)),
+            }
+        }
+        let Some(first) = first else { return Ok(()) };
+        let now = left_over::platform(identity, &dyno_host::facts(&[]));
+        let left = left_over::left_over(&first, &now, &others);
+        match left.is_empty() {
+            true => Ok(()),
+            false => {
+                let name = &variants[variant].name;
+                Err(Error::because(
+                    format!("{name}: {}", left.join("; ")),
+                    "the revert commands of that variant did not undo it",
+                ))
+            }
+        }
     }
 }
 

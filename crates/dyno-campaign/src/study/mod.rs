@@ -22,6 +22,7 @@ mod course;
 mod device;
 mod journal;
 mod left;
+mod left_over;
 mod leg;
 mod order;
 mod progress;

@@ -27,9 +27,13 @@ dyno_plan::names! {
 }
 
 impl Depth {
-    /// The scale of the test's workload.
+    /// The scale of the test's workload, where memory does not limit it.
     pub(super) fn scale(self, test: &Test) -> u32 {
-        if self == Self::Full { test.full_scale } else { 1 }
+        match self {
+            Self::Quick => 1,
+            Self::Usual => test.scale.usual,
+            Self::Full => test.scale.full,
+        }
     }
 
     /// Warm-up and window where the plan does not say others, ms.

@@ -7,7 +7,7 @@ use dyno_workload::own::suite::Test;
 use serde_json::json;
 
 use super::choice::{Choice, Depth, chosen};
-use super::planned::{check, nodes, on, page, planned};
+use super::planned::{LOADED, check, nodes, on, page, planned};
 use super::steps::{self, Done};
 use crate::campaign;
 use crate::error::Error;
@@ -22,6 +22,13 @@ pub(super) struct Planned {
     pub(super) done: Done,
     /// Why a run of it could not be made.
     pub(super) failed: Option<String>,
+}
+
+impl Planned {
+    /// Whether its runs are measured loads.
+    pub(super) fn is_load(&self) -> bool {
+        self.test.metric.as_deref() == Some(LOADED)
+    }
 }
 
 /// A suite: its tests, and what of them is done.
@@ -71,8 +78,7 @@ impl Order {
                 Ok(Planned { test, plan, page, done: Done::new(), failed: None })
             })
             .collect::<Result<_, Error>>()?;
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let wide = u32::try_from(processors * 2).unwrap_or(2);
+        let wide = super::processors().saturating_mul(2);
         Ok(Self {
             base: plan,
             choice,

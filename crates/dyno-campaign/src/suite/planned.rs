@@ -6,7 +6,11 @@ use dyno_plan::{Engines, Plan, Span, TargetUrl, keys, sweep, usual};
 use dyno_workload::own::suite::{Cache, Load, Test};
 
 use super::choice::Depth;
+use super::units;
 use crate::error::Error;
+
+/// The key figure of a measured load.
+pub(super) const LOADED: &str = "load_rows_per_s";
 
 /// On how many of several targets each test is run: 1, 2, 4 … and on all; nothing where there is one target only.
 pub(super) fn nodes(targets: usize) -> Vec<Option<u32>> {
@@ -34,7 +38,10 @@ pub(super) fn page(
     depth: Depth,
     engines: Engines,
 ) -> Page {
+    let nodes_count = nodes.unwrap_or(1) as usize;
     let lacks = |url: &TargetUrl| test.without.get(engines.of(url)?.name).cloned();
+    let lacks_any = targets.iter().take(nodes_count).find_map(lacks);
+    let is_divided_load = nodes_count > 1 && test.metric.as_deref() == Some(LOADED);
     Page {
         nodes,
         id: test.id.clone(),
@@ -42,13 +49,14 @@ pub(super) fn page(
         title: test.title.clone(),
         stresses: test.stresses.clone(),
         unit: test.unit.clone(),
-        units: test.units * u64::from(depth.scale(test)),
+        units: units::units(test, depth.scale(test)),
         metric: test.metric.clone(),
         limit: test.limit.clone(),
         cache: test.cache.map(|cache| cache.name().to_owned()),
         raw: test.raw,
         threads: test.threads,
-        why_not: targets.iter().take(nodes.unwrap_or(1) as usize).find_map(lacks),
+        least: units::least(test, depth),
+        why_not: lacks_any.or_else(|| is_divided_load.then(|| "a measured load has one target".to_owned())),
         failed: None,
     }
 }

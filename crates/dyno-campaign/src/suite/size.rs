@@ -15,16 +15,27 @@ const QUICK_MOST: u64 = 1 << 30;
 /// The same of other depths: nobody wants a disk filled unasked.
 const MOST: u64 = 16 << 30;
 
+/// Rows read at random and the table that is scanned at least, bytes; those of a quick look are what the page says.
+fn at_least(depth: Depth) -> [u64; 2] {
+    match depth {
+        Depth::Quick => [0, 0],
+        Depth::Usual => [512 << 20, 256 << 20],
+        Depth::Full => [2 << 30, 1 << 30],
+    }
+}
+
 impl Order {
-    /// Makes the data of tests of storage larger than `cache_bytes`, where the user does not say how much it is to be and that is not
-    /// more than is loaded unasked.
+    /// Makes the data of tests of storage larger than `cache_bytes`, 0 where that is not known. Not where the user says how much it is to
+    /// be, nor where it is more than is loaded unasked.
     pub(super) fn outgrow(&mut self, cache_bytes: u64) {
         let most = if self.choice.depth == Depth::Quick { QUICK_MOST } else { MOST };
         let wanted = [TIMES, SCAN_TIMES].map(|times| cache_bytes.saturating_mul(times));
         let usual = usual(self.base.target.clone(), self.engines);
-        if wanted[0] > most {
-            return;
-        }
+        let at_least = at_least(self.choice.depth);
+        let wanted = match wanted[0] > most {
+            true => at_least,
+            false => std::array::from_fn(|place| wanted[place].max(at_least[place])),
+        };
         let is_own =
             [self.base.data.scale != usual.data.scale, self.base.data.scan_scale != usual.data.scan_scale];
         for planned in self.tests.iter_mut().filter(|planned| planned.test.cache == Some(Cache::Out)) {
@@ -80,6 +91,11 @@ mod tests {
         assert_eq!(sizes(&["data.scale=96M"], Depth::Quick, 128)[0], [96, 256]);
         assert_eq!(sizes(&[], Depth::Quick, 1_024)[0], [192, 48], "a quick look loads no 4 GiB");
         assert_eq!(sizes(&[], Depth::Usual, 1_024)[0], [4_096, 2_048]);
-        assert_eq!(sizes(&[], Depth::Full, 65_536)[0], [192, 48], "nor does any load 256 GiB unasked");
+        assert_eq!(sizes(&[], Depth::Full, 65_536)[0], [2_048, 1_024], "nor does any load 256 GiB unasked");
+        assert_eq!(
+            sizes(&[], Depth::Usual, 0)[0],
+            [512, 256],
+            "a scan takes long enough where no cache is known"
+        );
     }
 }

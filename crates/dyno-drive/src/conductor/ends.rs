@@ -34,7 +34,7 @@ impl Conductor<'_> {
         let origin_ns = due_ns.max(self.now_ns() + crew.lead_ns());
         self.measured.origin_ns = Some(origin_ns);
         let late_ns = crew.open_window(origin_ns, self.planned_end_ns(origin_ns));
-        self.measured.stall_ns_max = late_ns;
+        self.stalls.delayed(late_ns);
         while self.now_ns() < origin_ns {
             self.look(crew)?;
             std::thread::park_timeout(LOOK);
@@ -42,7 +42,7 @@ impl Conductor<'_> {
         let all_publish = self.job.targets.iter().all(|aim| aim.identity.counting.at_edges);
         let patience_s = if all_publish { EDGE_SHARP_S } else { EDGE_TOLD_S };
         self.wait_edge(crew, 0, patience_s);
-        self.last_beat_ns = Some(self.now_ns());
+        self.stalls.begin(self.now_ns());
         self.opening = !self.is_at_edge(crew, 0);
         self.blind = self.opening;
         // Counters that show at once what is done are read now, whoever is still in an operation.
@@ -55,7 +55,7 @@ impl Conductor<'_> {
             target.vigil.begin(&taken);
             target.begin = Some(taken);
         }
-        self.measured.processors.begin(self.job);
+        self.measured.processors.begin(self.job, &crew.local_clients());
         self.watchers.iter().for_each(Watcher::resume_sampler);
         if !self.opening {
             crew.enter_window();
@@ -74,8 +74,13 @@ impl Conductor<'_> {
         // A sample's transaction that ends just now may be counted before it is known.
         self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
         let far = self.far_patience();
-        let taken = self.all_snapshots(crew, &|at| due.contains(&at).then_some(0), far)?;
+        let snapshots = self.all_snapshots(crew, &|at| due.contains(&at).then_some(0), far);
         self.watchers.iter().for_each(Watcher::resume_sampler);
+        let taken = match snapshots {
+            // A database is lost whose outage is measured: it is read when it is back.
+            Err(Outcome::Failed(_)) if self.job.reconnects() => return Ok(()),
+            taken => taken?,
+        };
         for at in due {
             self.measured.targets[at].vigil.see(&taken[at]);
             if let Some(begin) = &mut self.measured.targets[at].begin {
@@ -150,8 +155,9 @@ impl Conductor<'_> {
                 Err(reason) => target.no_end = Some(reason),
             }
         }
-        self.measured.processors.end(self.job);
+        self.measured.processors.end(self.job, &crew.local_clients());
         self.profiler.close();
-        self.last_beat_ns = None;
+        self.stalls.end();
+        self.measured.stalls = self.stalls.stalls();
     }
 }

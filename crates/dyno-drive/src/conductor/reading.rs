@@ -42,6 +42,24 @@ impl Conductor<'_> {
         self.snapshots(Some(crew), edge_of, Some(far)).into_iter().collect::<Result<_, _>>().map_err(outcome)
     }
 
+    /// Reads the counters of all targets inside the window. Nothing where a database is lost whose outage is measured.
+    pub(super) fn inner_snapshots(&mut self, crew: &mut dyn Crew) -> Result<Option<Vec<Taken>>, Outcome> {
+        let far = self.far_patience();
+        let snapshots = match self.job.reconnects() {
+            true => self.snapshots(Some(crew), &|_| None, Some(far)),
+            false => self.all_snapshots(crew, &|_| None, far)?.into_iter().map(Ok).collect(),
+        };
+        let origin_ns = self.measured.origin_ns.unwrap_or_default();
+        let at_s = self.now_ns().saturating_sub(origin_ns) as f64 / 1e9;
+        for (target, taken) in self.measured.targets.iter_mut().zip(&snapshots) {
+            match taken {
+                Ok(taken) => target.vigil.see(taken),
+                Err(reason) => target.note_unread(at_s, reason),
+            }
+        }
+        Ok(snapshots.into_iter().collect::<Result<_, _>>().ok())
+    }
+
     /// Reads the counters of all targets at the same time, or says why that cannot be. Never waits longer than
     /// [`SNAPSHOT_S_MAX`].
     pub(super) fn snapshots(
@@ -53,9 +71,15 @@ impl Conductor<'_> {
         if let Some(crew) = crew.as_deref_mut() {
             tell_looking(crew, self.watchers.len(), edge_of);
         }
-        let asked = |at| Asked { edge: edge_of(at), far };
-        self.watchers.iter().enumerate().for_each(|(at, watcher)| watcher.request(asked(at)));
-        let mut until_s = self.now_s() + SNAPSHOT_S_MAX;
+        let asked = |at| Asked { edge: edge_of(at), far, number: 0 };
+        self.watchers.iter_mut().enumerate().for_each(|(at, watcher)| watcher.request(asked(at)));
+        let is_inside = crew.is_some() && (0..self.watchers.len()).all(|at| edge_of(at).is_none());
+        // An interval without counters is better than a window that ends too late.
+        let patience_s = match is_inside && self.job.reconnects() {
+            true => self.job.plan.observe.interval.0.as_secs_f64().min(SNAPSHOT_S_MAX),
+            false => SNAPSHOT_S_MAX,
+        };
+        let mut until_s = self.now_s() + patience_s;
         let mut all = Vec::with_capacity(self.watchers.len());
         for at in 0..self.watchers.len() {
             let answer = loop {
@@ -69,7 +93,7 @@ impl Conductor<'_> {
                     until_s = until_s.min(self.now_s() + SNAPSHOT_STOPPED_S_MAX);
                 }
                 if self.now_s() >= until_s {
-                    let within = if stopped { SNAPSHOT_STOPPED_S_MAX } else { SNAPSHOT_S_MAX };
+                    let within = if stopped { SNAPSHOT_STOPPED_S_MAX } else { patience_s };
                     break Err(self.watchers[at].lose(&format!(
                         "the database did not answer the observer within {within} s: its server process waits for a processor or \
                          for a lock"
@@ -99,11 +123,9 @@ impl Conductor<'_> {
 
     /// Notes that time has passed as it should, or how long it did not.
     pub(super) fn beat(&mut self) {
-        let Some(last_ns) = self.last_beat_ns else { return };
-        let now_ns = self.now_ns();
-        let stall_ns = (now_ns - last_ns).saturating_sub(BEAT.as_nanos() as u64);
-        self.measured.stall_ns_max = self.measured.stall_ns_max.max(stall_ns);
-        self.last_beat_ns = Some(now_ns);
+        if self.stalls.is_measuring() {
+            self.stalls.look(self.now_ns(), BEAT.as_nanos() as u64);
+        }
     }
 
     /// Reads the counters until they stand still, and hold what is `owed` of each target: servers book what a session did a moment

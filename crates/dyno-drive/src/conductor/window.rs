@@ -64,13 +64,13 @@ impl Conductor<'_> {
                 return self.opened(crew);
             }
             self.wait_shown(crew, tick_ns, interval_ns);
-            let taken = self.all_snapshots(crew, &|_| None, self.far_patience())?;
-            for (target, taken) in self.measured.targets.iter_mut().zip(&taken) {
-                target.vigil.see(taken);
-            }
+            let taken = self.inner_snapshots(crew)?;
             let (next_ns, clock) = (tick_ns + interval_ns, &self.job.clock);
             collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
-            self.note_interval(crew, collector, index as usize, taken, tick_ns);
+            match taken {
+                Some(taken) => self.note_interval(crew, collector, index as usize, taken, tick_ns),
+                None => self.skip_interval(collector, index as usize),
+            }
             self.tell(crew, collector, index as usize, origin_ns, end_ns);
             self.tell_complete(collector, index as usize);
             self.tell_series(collector);
@@ -89,6 +89,18 @@ impl Conductor<'_> {
         }
     }
 
+    /// Notes that nothing was read at the end of an interval; nor has the next one a begin.
+    fn skip_interval(&mut self, collector: &mut Collector, index: usize) {
+        self.skipped = true;
+        self.note_unread(collector, index);
+    }
+
+    /// Notes an interval without rates.
+    fn note_unread(&self, collector: &mut Collector, index: usize) {
+        let lines = if self.job.is_several() { 1 + self.job.targets.len() } else { 1 };
+        collector.note_metrics(index, vec![BTreeMap::new(); lines]);
+    }
+
     /// Notes the rates of an interval that ended at `until_ns`, when its counters were `taken`.
     pub(super) fn note_interval(
         &mut self,
@@ -102,6 +114,10 @@ impl Conductor<'_> {
         let (previous, since_ns) = std::mem::replace(&mut self.previous, (taken, until_ns));
         let seconds = until_ns.saturating_sub(since_ns) as f64 / 1e9;
         let blind = std::mem::replace(&mut self.blind, self.opening);
+        if std::mem::take(&mut self.skipped) {
+            self.waits_of_interval();
+            return self.note_unread(collector, index);
+        }
         let mut metrics = intervals::of_intervals(self.job, &previous, &self.previous.0, seconds, blind);
         for (metrics, waits) in metrics.iter_mut().zip(self.waits_of_interval()) {
             metrics.extend(waits);

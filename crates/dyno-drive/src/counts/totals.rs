@@ -32,7 +32,15 @@ pub(super) struct ClassTotals {
     pub(super) errors: u64,
     pub(super) rows: u64,
     pub(super) rolled_back: u64,
+    pub(super) empty_polls: u64,
     pub(super) tallied: u64,
+    /// Attempts that the database took back and that began again.
+    pub(super) retries: u64,
+    /// Statements that write, and those of them that changed no row.
+    pub(super) write_statements: u64,
+    pub(super) empty_writes: u64,
+    /// Operations that lost their connection while a commit was under way.
+    pub(super) in_doubt: u64,
     pub(super) service: Option<Tally>,
     pub(super) response: Option<Tally>,
     pub(super) before: (f64, f64),
@@ -46,7 +54,12 @@ impl ClassTotals {
             errors: self.errors,
             rows: self.rows,
             rolled_back: self.rolled_back,
+            empty_polls: self.empty_polls,
             tallied: self.tallied,
+            retries: self.retries,
+            write_statements: self.write_statements,
+            empty_writes: self.empty_writes,
+            in_doubt: self.in_doubt,
             service: packed(&self.service),
             response: packed(&self.response),
             before: self.before,
@@ -57,7 +70,8 @@ impl ClassTotals {
     fn clear(&mut self) {
         [&mut self.service, &mut self.response].into_iter().flatten().for_each(Tally::clear);
         (self.count, self.errors, self.rows, self.before) = (0, 0, 0, (0.0, 0.0));
-        (self.rolled_back, self.tallied) = (0, 0);
+        (self.write_statements, self.empty_writes, self.empty_polls) = (0, 0, 0);
+        (self.rolled_back, self.tallied, self.retries, self.in_doubt) = (0, 0, 0, 0);
     }
 
     #[inline]

@@ -19,10 +19,13 @@ impl Multiplexer {
         self.crossing -= usize::from(state.at_edge());
         let now_ns = self.clock.now_ns();
         let failed = state.give_up(&error);
+        let class = state.class();
+        if failed.in_doubt {
+            state.worker.recorder.in_doubt(&mut self.counts, class, &error);
+        }
         if failed.may_again {
-            state.worker.recorder.retried(&error);
+            state.worker.recorder.retried(&mut self.counts, class, &error);
         } else {
-            let class = state.class();
             state.worker.recorder.failed(&mut self.counts, class, &error, now_ns);
             if let Err(ended) = state.worker.hope(&error, now_ns) {
                 return self.leave(index, Err(ended));
@@ -40,6 +43,7 @@ impl Multiplexer {
                 state.recovered();
                 self.go_on(index);
             }
+            ErrorClass::Fatal if state.worker.recorder.is_out() => self.send_away(index, error),
             ErrorClass::Fatal => self.leave(index, Err(Ended::Failed(error.to_string()))),
             ErrorClass::Connection => self.send_away(index, error),
         }

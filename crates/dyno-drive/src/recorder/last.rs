@@ -105,6 +105,7 @@ impl Recorder {
 
     /// Counts a slice and the operations in it: `(class, operations, rows)`.
     pub(crate) fn slice(&mut self, counts: &mut Counts, timing: Timing, parts: &[PartOfSlice], commits: u64) {
+        self.answered(timing.ended_ns);
         self.life.commits += commits;
         self.life.ops[ClassId::SLICE.index()] += 1;
         for &(class, ops, rows) in parts {
@@ -131,6 +132,9 @@ impl Recorder {
     /// Counts an operation that failed.
     pub(crate) fn failed(&mut self, counts: &mut Counts, class: ClassId, error: &OpError, now_ns: u64) {
         self.note_failure(error);
+        if let Some(answers) = &mut self.answers {
+            answers.failed(class, error, now_ns, self.moments.start_ns);
+        }
         if self.counting {
             self.count_failed(counts, class, now_ns);
         } else {

@@ -9,7 +9,7 @@ use dyno_engine::{
     Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim, DataState, Dataset, Dialect,
     DropItem, Fill, Holder, Kind, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Progress, Proof,
     RowVersion, Sampler, Session, SessionSetup, Slot, TableWords, Target, TargetError, TargetErrorKind, Told,
-    Type,
+    Type, WorkloadNeeds,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, CountingRules, Identity, ServerProcesses, Transactions};
@@ -122,6 +122,7 @@ impl Target for ScriptedTarget {
             server_drive: true,
             duplex: self.duplex,
             pipelines: false,
+            read_only_sessions: false,
             ephemeral: true,
             load_parallel_max: 1,
         }
@@ -142,7 +143,7 @@ impl Target for ScriptedTarget {
         })
     }
 
-    fn preflight(&self, _: &Plan) -> Result<Vec<Advice>, TargetError> {
+    fn preflight(&self, _: &Plan, _: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError> {
         Ok(Vec::new())
     }
 
@@ -208,6 +209,10 @@ impl Dataset for ScriptedTarget {
         Ok(wish.unwrap_or(Bytes(8192)))
     }
 
+    fn native_block_size(&self) -> Result<Bytes, TargetError> {
+        self.block_size(None)
+    }
+
     fn survey(&self) -> Result<DataState, TargetError> {
         Ok(DataState::Empty)
     }
@@ -271,6 +276,7 @@ impl Dataset for ScriptedTarget {
             of: |column| format!("{column:?}"),
             key_first: true,
             end: "",
+            drop_end: "",
             unlogged: None,
             analyze: |name| format!("ANALYZE {name}"),
             settle: |_| Vec::new(),

@@ -32,6 +32,10 @@ impl Crew for Threads {
         self.shared.failure()
     }
 
+    fn local_clients(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     fn ready(&self) -> u32 {
         self.shared.readiness().0
     }

@@ -2,6 +2,7 @@
 
 use dyno_engine::Session;
 use dyno_plan::Connect;
+use dyno_workload::Pace;
 
 use super::{Ended, NO_OPERATION, Worker};
 use crate::counts::Counts;
@@ -54,6 +55,7 @@ impl Worker {
             // It was when the connection of the last operation was closed.
             return Ok(());
         }
+        self.visibility_asked_ns = self.clock.now_ns();
         match session.edge() {
             Ok(()) => Ok(()),
             Err(error) => self.recover(counts, session, NO_OPERATION, &error),
@@ -73,6 +75,7 @@ impl Worker {
         }
         if self.recorder.is_counting() && to >= Phase::Closing {
             let now_ns = self.clock.now_ns();
+            self.note_overdue(counts, 1, now_ns);
             self.recorder.end(counts, now_ns);
             self.recorder.moments.edge_ns[1] = Some(now_ns);
         }
@@ -94,9 +97,18 @@ impl Worker {
                 false => session.overhead_commits(),
             };
             let life = Life { overhead_commits, ..life };
-            self.recorder.marks[0].visible(Mark { at_ns: origin_ns, life }, false);
+            self.recorder.marks[0].visible(Mark { at_ns: origin_ns, life }, origin_ns, false);
         }
         self.recorder.begin(counts, origin_ns);
+        self.note_overdue(counts, 0, origin_ns);
+    }
+
+    /// Notes how many operations of an open loop are due at an edge of the window and have not begun.
+    fn note_overdue(&mut self, counts: &mut Counts, edge: usize, at_ns: u64) {
+        if let (Pace::Open(schedule), Some(opens_ns)) = (&self.pace, self.shared.opens_ns()) {
+            let operations = schedule.clone().pass(at_ns.saturating_sub(opens_ns));
+            self.recorder.overdue(counts, edge, operations);
+        }
     }
 
     fn mark(&self, session: &dyn Session) -> Mark {
@@ -117,7 +129,13 @@ impl Worker {
             Look::Answered if !self.publishes => {
                 self.recorder.marks[edge].settle(mark, self.looks.answered_ns(edge), None);
             }
-            look => self.recorder.marks[edge].visible(mark, look != Look::Before),
+            look => {
+                let asked_ns = match self.setup.connect {
+                    Connect::Session => self.visibility_asked_ns,
+                    Connect::Transaction => mark.at_ns,
+                };
+                self.recorder.marks[edge].visible(mark, asked_ns, look != Look::Before);
+            }
         }
         self.tell_overhead(session);
     }

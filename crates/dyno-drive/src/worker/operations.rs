@@ -92,6 +92,10 @@ impl Worker {
     pub(crate) fn count(&mut self, counts: &mut Counts, timing: Timing, commit_began_ns: Option<u64>) {
         self.rest.ended_well();
         let effect = self.actor.effect();
+        if effect.empty_polls > 0 {
+            self.recorder.empty_poll(counts, self.doing, timing);
+            return self.rest_behind(counts, timing);
+        }
         self.recorder.done(counts, self.doing, timing, effect);
         if let Some(task) = self.actor.task() {
             self.recorder.drawn(counts, task);
@@ -100,6 +104,12 @@ impl Worker {
             let latency_ns = commit_began_ns.map(|at| timing.ended_ns.saturating_sub(at));
             self.recorder.commit(counts, effect.commits, latency_ns);
         }
+        self.rest_behind(counts, timing);
+    }
+
+    /// Begins the rest behind an operation, if there is one.
+    #[inline]
+    fn rest_behind(&mut self, counts: &mut Counts, timing: Timing) {
         if let Some(length_ns) = self.think.draw().or_else(|| self.actor.think_ns()) {
             let until_ns = self.think.until_ns(length_ns, timing.began_ns, timing.ended_ns);
             self.recorder.think(counts, timing.ended_ns, until_ns);

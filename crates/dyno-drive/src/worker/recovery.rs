@@ -11,6 +11,15 @@ use crate::shared::Phase;
 const RECONNECT_NS_MAX: u64 = 30_000_000_000;
 /// First and longest pause between two tries.
 const BACKOFF_NS: (u64, u64) = (50_000_000, 2_000_000_000);
+/// The same where outages are measured: the longest is as much as a session may come back too late.
+const PAUSE_NS: (u64, u64) = (10_000_000, 250_000_000);
+
+/// Between half of `pause_ns` and all of it, so that sessions do not come back at the same moment.
+fn jittered_ns(pause_ns: u64, seed: u64) -> u64 {
+    // Fibonacci hashing: neighboring seeds give values far apart.
+    let share = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    pause_ns / 2 + (((pause_ns / 2) * share) >> 32)
+}
 
 impl Worker {
     /// What the operation that has failed with `error` leaves to be done; at the run's end nothing begins anew.
@@ -28,9 +37,12 @@ impl Worker {
         session: &mut dyn Session,
         error: &OpError,
     ) -> Result<bool, Ended> {
-        let Failed { is_open, may_again } = self.failed_op(error);
+        let Failed { is_open, may_again, in_doubt } = self.failed_op(error);
+        if in_doubt {
+            self.recorder.in_doubt(counts, self.doing, error);
+        }
         match may_again {
-            true => self.recorder.retried(error),
+            true => self.recorder.retried(counts, self.doing, error),
             false => self.recover(counts, session, self.doing, error)?,
         }
         if is_open && let Err(error) = session.ask(Request::Rollback) {
@@ -67,6 +79,7 @@ impl Worker {
         self.hope(error, now_ns)?;
         match error.class {
             ErrorClass::Retryable => Ok(()),
+            ErrorClass::Fatal if self.recorder.is_out() => self.reconnect(session, error),
             ErrorClass::Fatal => Err(Ended::Failed(error.to_string())),
             ErrorClass::Connection => self.reconnect(session, error),
         }
@@ -74,8 +87,9 @@ impl Worker {
 
     /// Opens the connection anew, for as long as that may take.
     pub(crate) fn reconnect(&mut self, session: &mut dyn Session, lost: &OpError) -> Result<(), Ended> {
-        let until_ns = self.clock.now_ns() + RECONNECT_NS_MAX;
-        let mut backoff_ns = BACKOFF_NS.0;
+        let patience_ns = if self.reconnects { u64::MAX } else { RECONNECT_NS_MAX };
+        let until_ns = self.clock.now_ns().saturating_add(patience_ns);
+        let mut backoff_ns = if self.reconnects { PAUSE_NS.0 } else { BACKOFF_NS.0 };
         loop {
             if self.shared.phase() == Phase::Stop {
                 return Err(Ended::Stop);
@@ -88,12 +102,19 @@ impl Worker {
                 }
                 Err(error) => error,
             };
+            self.recorder.refused(&refused);
             let now_ns = self.clock.now_ns();
             if now_ns >= until_ns {
                 let seconds = RECONNECT_NS_MAX / 1_000_000_000;
                 return Err(Ended::Failed(format!(
                     "the connection was lost ({lost}) and could not be opened anew within {seconds} s: {refused}"
                 )));
+            }
+            if self.reconnects {
+                self.clock
+                    .park_until(now_ns + jittered_ns(backoff_ns, now_ns ^ u64::from(self.setup.number)));
+                backoff_ns = (backoff_ns * 2).min(PAUSE_NS.1);
+                continue;
             }
             self.clock.park_until(now_ns + backoff_ns);
             backoff_ns = (backoff_ns * 2).min(BACKOFF_NS.1);

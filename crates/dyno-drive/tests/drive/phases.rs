@@ -154,8 +154,10 @@ fn no_arrival_is_lost_to_a_sleep_behind_an_operation() {
     check_sums(&record);
     let phase = &record.phases[0];
     assert!(phase.behind.abs_diff(1_500) <= 5, "{}", phase.behind);
-    // The scripted clock has run on far enough until the window's end was noticed.
-    assert_eq!((phase.due, phase.ops["all"].count), (2_000, 2_000));
+    assert_eq!(phase.due, 2_000);
+    // How many of those behind are still done depends on when the end of the window is noticed.
+    let done = phase.ops["all"].count;
+    assert!((phase.due - phase.behind..=phase.due).contains(&done), "{done}");
     assert!(record.window.as_ref().unwrap().think.unwrap().sleeps > 0);
 }
 

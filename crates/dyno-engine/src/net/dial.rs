@@ -105,9 +105,24 @@ mod tests {
         let here = Address::Tcp("a name that is not looked up".into(), port, Some([127, 0, 0, 1].into()));
         let deadline = Instant::now() + Duration::from_secs(60);
         let both = [nowhere, here];
-        let dial = |addresses| dial(addresses, Keepalive::SYSTEM, deadline, &Breaker::default());
+        let dial = |addresses| dial(addresses, Keepalive::FREQUENT, deadline, &Breaker::default());
         assert_eq!(dial(&both).unwrap().1, &both[1]);
         let tried = dial(&both[..1]).unwrap_err();
         assert!(tried.starts_with("/there/is/no/such.sock (No such file"), "{tried}");
+    }
+
+    #[test]
+    fn connection_that_rests_sends_probes_within_a_minute() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(server.local_addr().unwrap()).unwrap();
+        let stream = prepare(stream, Keepalive::FREQUENT).unwrap();
+        // Linux lists a connection with its timer: 02 is keep-alive, followed by hundredths of a second.
+        let local = format!("0100007F:{:04X}", stream.local_addr().unwrap().port());
+        let connections = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let fields = connections.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let connection = fields.into_iter().find(|fields| fields[1] == local).expect("it is listed");
+        let (kind, rest) = connection[5].split_once(':').unwrap();
+        let hundredths = u64::from_str_radix(rest, 16).unwrap();
+        assert!(kind == "02" && hundredths <= 6_000, "{connection:?}");
     }
 }

@@ -3,6 +3,7 @@
 
 mod breaker;
 mod dial;
+mod effective;
 mod environment;
 mod inbound;
 mod line;
@@ -16,6 +17,7 @@ mod wire;
 
 pub use breaker::Breaker;
 pub use dial::{Address, dial};
+pub use effective::{CONNECTED_TO, effective_url};
 pub use environment::Environment;
 pub use inbound::{Inbound, Message};
 pub use line::Line;

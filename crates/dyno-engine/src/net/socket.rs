@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use rustls::{ClientConnection, StreamOwned};
 
+use super::sockopt::{Keepalive, set_keepalive};
+
 /// The system's socket: one descriptor, however many handles there are.
 #[derive(Debug, Clone)]
 enum Kind {
@@ -63,6 +65,17 @@ impl Socket {
             return Err(io::ErrorKind::TimedOut.into());
         }
         self.set_timeout(Some(left))
+    }
+
+    /// Sets how a dead peer is noticed; without effect on Unix sockets.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn keep_alive(&self, keepalive: Keepalive) -> io::Result<()> {
+        match &self.kind {
+            Kind::Tcp(stream) => set_keepalive(stream, keepalive),
+            Kind::Unix(_) => Ok(()),
+        }
     }
 
     /// A second handle on the same socket, for [`Socket::shut_down`] from another thread.

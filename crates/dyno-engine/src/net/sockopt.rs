@@ -24,11 +24,15 @@ pub struct Keepalive {
     pub interval_s: Option<u32>,
     /// Probes without an answer before the connection is dead.
     pub count: Option<u32>,
+    /// Milliseconds that sent data may stay unacknowledged before the connection is dead.
+    pub unacknowledged_ms: Option<u32>,
 }
 
 impl Keepalive {
-    /// As the system has it: a server whose machine vanished never closes its connections.
-    pub const SYSTEM: Self = Self { enabled: true, idle_s: None, interval_s: None, count: None };
+    /// Probes begin after a minute without traffic: firewalls, address translation and load balancers on the way forget
+    /// connections that rest, and some do so after five minutes. Systems begin after two hours.
+    pub const FREQUENT: Self =
+        Self { enabled: true, idle_s: Some(60), interval_s: Some(30), count: None, unacknowledged_ms: None };
 }
 
 fn set<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
@@ -43,6 +47,9 @@ fn set<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Re
 pub fn set_keepalive(stream: &TcpStream, keepalive: Keepalive) -> io::Result<()> {
     let fd = stream.as_raw_fd();
     set(fd, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &libc::c_int::from(keepalive.enabled))?;
+    if let Some(limit) = keepalive.unacknowledged_ms {
+        set(fd, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, &libc::c_uint::from(limit))?;
+    }
     if !keepalive.enabled {
         return Ok(());
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, ClientConnection, StreamOwned, SupportedProtocolVersion};
 
 use super::socket::{Socket, Stream};
 use super::verify::{Trust, Verifier};
@@ -21,6 +22,30 @@ pub enum Failed {
     Tls(rustls::Error),
 }
 
+/// What a client offers in a handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TlsOffer {
+    /// Whether TLS 1.2 is offered.
+    pub tls12: bool,
+    /// Whether TLS 1.3 is offered.
+    pub tls13: bool,
+    /// The name of the host, in the clear (SNI).
+    pub server_name: bool,
+}
+
+impl Default for TlsOffer {
+    fn default() -> Self {
+        Self { tls12: true, tls13: true, server_name: true }
+    }
+}
+
+impl TlsOffer {
+    fn versions(self) -> Vec<&'static SupportedProtocolVersion> {
+        let offered = [(self.tls13, &TLS13), (self.tls12, &TLS12)];
+        offered.into_iter().filter_map(|(is_offered, version)| is_offered.then_some(version)).collect()
+    }
+}
+
 /// That something is no use for TLS.
 pub fn unusable(what: &str, why: impl std::fmt::Display) -> TargetError {
     TargetError::unsupported(format!("{what} cannot be used: {why}"))
@@ -30,15 +55,19 @@ pub fn unusable(what: &str, why: impl std::fmt::Display) -> TargetError {
 ///
 /// # Errors
 /// One of the files cannot be used.
-pub fn client(trust: Trust, certificate: Option<(&Path, &Path)>) -> Result<Arc<ClientConfig>, TargetError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+pub fn client(
+    trust: Trust,
+    certificate: Option<(&Path, &Path)>,
+    offer: TlsOffer,
+) -> Result<Arc<ClientConfig>, TargetError> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let verifier = Verifier::new(trust, provider.signature_verification_algorithms);
     let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(&offer.versions())
         .map_err(|error| unusable("the TLS versions", error))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier));
-    let client = match certificate {
+    let mut client = match certificate {
         None => builder.with_no_client_auth(),
         Some((certificate, key)) => {
             let file = |what, path: &Path| format!("the client's {what} {}", path.display());
@@ -52,6 +81,7 @@ pub fn client(trust: Trust, certificate: Option<(&Path, &Path)>) -> Result<Arc<C
             shown.map_err(|error| unusable("the client's certificate and key", error))?
         }
     };
+    client.enable_sni = offer.server_name;
     Ok(Arc::new(client))
 }
 

@@ -50,14 +50,14 @@ fn only_what_ran_inside_is_in_it() {
     perf.enable();
     // Long enough that it is sampled before, too; whoever did not obey by then would be told as late.
     work("dyno-before", Duration::from_millis(400));
-    let before = ProcessTimes::read(&[]).unwrap();
+    let before = ProcessTimes::read(&[], &[]).unwrap();
     let begin_ns = monotonic_ns();
     work("dyno-inside", Duration::from_millis(800));
     // One that came and went, with a name of its own.
     let count = "printf dyno-child > /proc/$$/comm; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
     assert!(std::process::Command::new("sh").args(["-c", count]).status().unwrap().success());
     let end_ns = monotonic_ns();
-    let behind = ProcessTimes::read(&[]).unwrap();
+    let behind = ProcessTimes::read(&[], &[]).unwrap();
     work("dyno-after", Duration::from_millis(400));
     let whole_end_ns = monotonic_ns();
     perf.disable();

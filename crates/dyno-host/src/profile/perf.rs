@@ -141,7 +141,9 @@ impl Perf {
         stopped: &dyn Fn() -> bool,
     ) -> Result<CpuProfile, String> {
         self.end(stopped)?;
-        let enabled_ns = self.obeyed.try_iter().next().ok_or("perf was never switched on")?;
+        // What it said last may still be on its way through the listener.
+        self.alive = None;
+        let enabled_ns = self.obeyed.recv_timeout(READY_MAX).map_err(|_| "perf was never switched on")?;
         let mut profile = self.profile(cut, processes, stopped)?;
         let missing_pct = missing_pct(&profile, cut, enabled_ns);
         if missing_pct > MISSING_PCT_MAX {

@@ -173,7 +173,7 @@ fn who_came_and_went_is_whose_child_it_was() {
     ] {
         assert_eq!(fork(other), None, "{other}");
     }
-    let now = ProcessTimes::read(&[]).unwrap();
+    let now = ProcessTimes::read(&[], &[]).unwrap();
     let known = Known { perf: 900_001, processes: &[&now] };
     let own = i64::from(std::process::id());
     let mut parents = Parents::default();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dyno_engine::Secret;
 use dyno_engine::net::Address;
+use dyno_engine::net::tls::TlsOffer;
 
 /// Whether and how the connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +56,7 @@ pub struct ConnectConfig {
     pub database: String,
     /// The password, if there is one.
     pub password: Option<Secret>,
-    /// Why the option file was not used for a password, if it was not.
+    /// Why option files were not used for a password, if they were not.
     pub(super) password_note: Option<String>,
     /// Whether and how to encrypt.
     pub ssl_mode: SslMode,
@@ -65,6 +66,8 @@ pub struct ConnectConfig {
     pub ssl_cert: Option<PathBuf>,
     /// The client's private key.
     pub ssl_key: Option<PathBuf>,
+    /// The versions of TLS that handshakes offer.
+    pub(super) tls_offer: TlsOffer,
     /// When definitions of columns are told.
     pub result_metadata: ResultMetadata,
     /// The longest wait for one connection to be ready.

@@ -13,7 +13,7 @@ pub(super) fn dial<'a>(
     deadline: Instant,
     breaker: &Breaker,
 ) -> Result<(Socket, &'a Address), TargetError> {
-    net::dial(&config.addresses, Keepalive::SYSTEM, deadline, breaker)
+    net::dial(&config.addresses, Keepalive::FREQUENT, deadline, breaker)
         .map_err(|tried| unreachable(config, &tried))
 }
 

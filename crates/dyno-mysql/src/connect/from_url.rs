@@ -1,4 +1,4 @@
-//! Filling a [`ConnectConfig`]: the URL's parts and parameters first, then the `mysql` client's variables and option file,
+//! Filling a [`ConnectConfig`]: the URL's parts and parameters first, then the `mysql` client's option files and variables,
 //! then its defaults.
 
 use std::path::PathBuf;
@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
-use super::config::{ConnectConfig, ResultMetadata, SslMode};
-use super::option_file;
-use dyno_engine::net::url::{check_names, path, whole, wrong};
-use dyno_engine::net::{Address, Environment};
+use super::config::{ConnectConfig, ResultMetadata};
+use super::option_file::OptionFiles;
+use super::secure;
+use super::settings::ClientSettings;
+use dyno_engine::net::url::{check_names, wrong};
+use dyno_engine::net::{self, Address, Environment};
 use dyno_engine::{OpenOptions, Secret, TargetError};
 
 /// MySQL's registered port.
@@ -18,54 +20,100 @@ const PORT: u16 = 3306;
 /// Where servers put their socket if nobody says otherwise: Debian's packages, Red Hat's, the product's own default.
 const SOCKETS: [&str; 3] = ["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
 
-/// The URL parameters that are understood, as the `mysql` client's long options are called.
-const PARAMETERS: [&str; 7] =
-    ["socket", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "connect-timeout", "result-metadata"];
+/// The URL parameters that are understood, as the `mysql` client's long options are called, and two of Dyno's.
+const PARAMETERS: [&str; 8] = [
+    "socket",
+    "ssl-mode",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "connect-timeout",
+    "result-metadata",
+    "option-files",
+];
 
 impl ConnectConfig {
-    /// What `url` and `options` say, filled up from the environment (`MYSQL_HOST`, `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT`,
-    /// `MYSQL_PWD`), `~/.my.cnf` (user and password) and the `mysql` client's defaults.
+    /// What `url` and `options` say, filled up from the client's option files, the environment (`MYSQL_HOST`,
+    /// `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT`, `MYSQL_PWD`) and the `mysql` client's defaults.
     ///
     /// # Errors
-    /// `Unsupported`: a parameter is unknown or has an impossible value, or no database is named.
+    /// `Unsupported`: a parameter or an option has an impossible value or cannot be honored, or no database is named.
     pub fn from_url(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
-        Self::read(url, options, Environment::PROCESS)
+        let environment = Environment::PROCESS;
+        let files = match url.param("option-files") {
+            None | Some("" | "on") => OptionFiles::read(environment),
+            Some("off") => OptionFiles::default(),
+            Some(other) => return Err(wrong("option-files", other, "on or off")),
+        };
+        Self::read(url, options, environment, &files)
+    }
+
+    /// `url` with what was filled in, as output shows it.
+    pub fn effective_url(&self, url: &TargetUrl) -> TargetUrl {
+        net::effective_url(url, &self.addresses, &self.user, &self.database, PORT)
     }
 
     pub(super) fn read(
         url: &TargetUrl,
         options: &OpenOptions,
         environment: Environment,
+        files: &OptionFiles,
     ) -> Result<Self, TargetError> {
         check_names(url, &PARAMETERS)?;
-        if url.path.is_empty() || url.path.contains('/') {
+        let settings = ClientSettings { url, files, environment };
+        settings.check()?;
+        let path = Some(url.path.clone()).filter(|path| !path.is_empty());
+        let database = path.or_else(|| settings.in_files("database").map(|setting| setting.value));
+        let Some(database) = database.filter(|database| !database.contains('/')) else {
             return Err(TargetError::unsupported("the URL names no database for Dyno's tables")
                 .hint("write mysql://USER@HOST:PORT/DATABASE; the database has to be there"));
-        }
-        let file = option_file::read(environment);
-        let user = url.user.clone().or_else(|| file.user.clone()).or_else(|| environment.user());
+        };
+        let file_user = settings.in_files("user").map(|setting| setting.value);
+        let user = url.user.clone().or_else(|| file_user.clone()).or_else(|| environment.user());
         let user = user.ok_or_else(|| {
             TargetError::unsupported("no user name is given, and the operating system's cannot be found")
                 .hint("write mysql://USER@HOST/DATABASE")
         })?;
-        let (ssl_mode, ssl_ca) = tls(url, path(url, "ssl-ca"))?;
+        let (ssl_mode, ssl_ca) = secure::mode(&settings)?;
+        // A file's password is that of its user, if it names one.
         let from_file =
-            || file.password.clone().filter(|_| file.user.as_ref().is_none_or(|own| *own == user));
+            || files.password.clone().filter(|_| file_user.as_ref().is_none_or(|named| *named == user));
         let from_environment = || environment.var("MYSQL_PWD").map(Secret::new);
-        let timeout = whole(url, "connect-timeout", "whole seconds, from 1", 1..=u32::MAX)?;
         Ok(Self {
-            addresses: addresses(url, environment)?,
-            password: options.password.clone().or_else(from_environment).or_else(from_file),
-            password_note: file.ignored.clone(),
+            addresses: addresses(&settings)?,
+            password: options.password.clone().or_else(from_file).or_else(from_environment),
+            password_note: password_note(&settings),
             user,
-            database: url.path.clone(),
+            database,
             ssl_mode,
             ssl_ca,
-            ssl_cert: path(url, "ssl-cert"),
-            ssl_key: path(url, "ssl-key"),
+            ssl_cert: settings.path("ssl-cert"),
+            ssl_key: settings.path("ssl-key"),
+            tls_offer: secure::offer(&settings)?,
             result_metadata: result_metadata(url)?,
-            connect_timeout: timeout.map_or(options.connect_timeout, |s| Duration::from_secs(s.into())),
+            connect_timeout: connect_timeout(&settings)?.unwrap_or(options.connect_timeout),
         })
+    }
+}
+
+/// Why a password that is somewhere was not used.
+fn password_note(settings: &ClientSettings<'_>) -> Option<String> {
+    let mut notes = settings.files.notes.clone();
+    let named = settings.environment.var("MYSQL_TEST_LOGIN_FILE").map(PathBuf::from);
+    let login_file = named.or_else(|| settings.environment.home(".mylogin.cnf"));
+    if let Some(path) = login_file.filter(|path| path.exists()) {
+        notes.push(format!("{} is not read: Dyno does not decrypt login paths", path.display()));
+    }
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+fn connect_timeout(settings: &ClientSettings<'_>) -> Result<Option<Duration>, TargetError> {
+    let Some(setting) = settings.get("connect-timeout") else { return Ok(None) };
+    match setting.value.parse::<u32>() {
+        // In a file, 0 is the client's own default.
+        Ok(0) if !setting.is_of_url() => Ok(None),
+        Ok(seconds) if seconds > 0 => Ok(Some(Duration::from_secs(seconds.into()))),
+        _ => Err(setting.wrong("whole seconds, from 1")),
     }
 }
 
@@ -78,135 +126,76 @@ fn result_metadata(url: &TargetUrl) -> Result<ResultMetadata, TargetError> {
     }
 }
 
-fn addresses(url: &TargetUrl, environment: Environment) -> Result<Vec<Address>, TargetError> {
+fn port(settings: &ClientSettings<'_>) -> Result<u16, TargetError> {
+    if let Some(port) = settings.url.port {
+        return Ok(port);
+    }
+    let setting = settings.in_files("port").or_else(|| settings.in_environment("MYSQL_TCP_PORT"));
+    match setting.as_ref().map(|setting| setting.value.parse()) {
+        None | Some(Ok(0)) => Ok(PORT),
+        Some(Ok(port)) => Ok(port),
+        Some(Err(_)) => Err(setting.expect("it was parsed").wrong("a whole number from 1 to 65535")),
+    }
+}
+
+/// Where the server may be.
+///
+/// As for the `mysql` client, `localhost` of a file or of the environment is the socket, unless `protocol` says TCP. In
+/// the URL it is an address.
+fn addresses(settings: &ClientSettings<'_>) -> Result<Vec<Address>, TargetError> {
+    let url = settings.url;
     if let Some(socket) = url.param("socket") {
         if url.host.as_deref().is_some_and(|host| host != "localhost") || url.port.is_some() {
             return Err(wrong("socket", socket, "either a host and port or a socket, not both"));
         }
         return Ok(vec![Address::Unix(socket.into())]);
     }
-    let port = match (url.port, environment.var("MYSQL_TCP_PORT")) {
-        (Some(port), _) => port,
-        (None, Some(text)) => {
-            text.parse().map_err(|_| wrong("MYSQL_TCP_PORT", &text, "a whole number from 1 to 65535"))?
-        }
-        (None, None) => PORT,
+    let port = port(settings)?;
+    match url.host.clone() {
+        Some(path) if path.starts_with('/') => return Ok(vec![Address::Unix(path.into())]),
+        Some(host) => return Ok(vec![Address::Tcp(host, port, None)]),
+        None => {}
+    }
+    let host = settings.in_files("host").or_else(|| settings.in_environment("MYSQL_HOST"));
+    let host = host.map(|setting| setting.value).filter(|host| host != "localhost");
+    let protocol = settings.in_files("protocol");
+    let transport = match protocol.as_ref().map(|setting| setting.value.to_ascii_lowercase()).as_deref() {
+        None | Some("default") => None,
+        Some("tcp") => Some(Transport::Tcp),
+        Some("socket") => Some(Transport::Socket),
+        Some(_) => return Err(protocol.expect("it was read").wrong("TCP or SOCKET")),
     };
-    let host = url.host.clone().or_else(|| environment.var("MYSQL_HOST"));
-    match host {
-        Some(path) if path.starts_with('/') => Ok(vec![Address::Unix(path.into())]),
-        Some(host) => Ok(vec![Address::Tcp(host, port, None)]),
-        None => {
-            let named = environment.var("MYSQL_UNIX_PORT").map(PathBuf::from);
-            let usual = SOCKETS.iter().map(PathBuf::from);
-            let sockets = named.into_iter().chain(usual).map(Address::Unix);
-            Ok(sockets.chain([Address::Tcp("127.0.0.1".to_owned(), port, None)]).collect())
+    match (host, transport) {
+        (Some(path), _) if path.starts_with('/') => Ok(vec![Address::Unix(path.into())]),
+        (Some(host), None | Some(Transport::Tcp)) => Ok(vec![Address::Tcp(host, port, None)]),
+        (None, Some(Transport::Tcp)) => Ok(vec![Address::Tcp("127.0.0.1".to_owned(), port, None)]),
+        (_, Some(Transport::Socket)) => Ok(sockets(settings)),
+        (None, None) => {
+            let mut addresses = sockets(settings);
+            // One that somebody named is the only one that is meant.
+            if addresses.len() > 1 {
+                addresses.push(Address::Tcp("127.0.0.1".to_owned(), port, None));
+            }
+            Ok(addresses)
         }
     }
 }
 
-/// The TLS mode and the root certificates. As the `mysql` client: a root certificate alone asks for `VERIFY_CA`.
-fn tls(url: &TargetUrl, ca: Option<PathBuf>) -> Result<(SslMode, Option<PathBuf>), TargetError> {
-    let words = "DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY";
-    let mode = url
-        .param("ssl-mode")
-        .map(|text| {
-            SslMode::from_name(&text.to_ascii_uppercase().replace('-', "_"))
-                .ok_or_else(|| wrong("ssl-mode", text, words))
-        })
-        .transpose()?;
-    let system = ca.as_deref().is_some_and(|path| path.as_os_str() == "system");
-    match (mode, &ca) {
-        (Some(weak @ (SslMode::Disabled | SslMode::Preferred | SslMode::Required)), Some(_)) => Err(wrong(
-            "ssl-mode",
-            weak.name(),
-            "VERIFY_CA or VERIFY_IDENTITY with ssl-ca: a certificate that is not checked proves nothing",
-        )),
-        (Some(SslMode::VerifyCa), Some(_)) if system => Err(wrong(
-            "ssl-mode",
-            "VERIFY_CA",
-            "VERIFY_IDENTITY with ssl-ca=system: anyone can get a certificate of a public authority",
-        )),
-        (Some(strict @ (SslMode::VerifyCa | SslMode::VerifyIdentity)), None) => Err(wrong(
-            "ssl-mode",
-            strict.name(),
-            "ssl-ca=FILE beside it, or ssl-ca=system for the authorities that this machine trusts",
-        )),
-        (None, Some(_)) if system => Ok((SslMode::VerifyIdentity, ca)),
-        (None, Some(_)) => Ok((SslMode::VerifyCa, ca)),
-        (mode, _) => Ok((mode.unwrap_or(SslMode::Preferred), ca)),
+/// How `protocol` asks to reach the server.
+enum Transport {
+    Tcp,
+    Socket,
+}
+
+/// The socket that a file or the environment names, else the usual ones.
+fn sockets(settings: &ClientSettings<'_>) -> Vec<Address> {
+    let named = settings.in_files("socket").or_else(|| settings.in_environment("MYSQL_UNIX_PORT"));
+    match named {
+        Some(setting) => vec![Address::Unix(setting.value.into())],
+        None => SOCKETS.iter().map(|path| Address::Unix(path.into())).collect(),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use dyno_engine::TargetErrorKind;
-
-    fn read(url: &str, environment: fn(&str) -> Option<String>) -> Result<ConnectConfig, TargetError> {
-        let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(7) };
-        ConnectConfig::read(&url.parse().unwrap(), &options, Environment(environment))
-    }
-
-    fn nothing(_: &str) -> Option<String> {
-        None
-    }
-
-    #[test]
-    fn the_url_alone_says_everything() {
-        let config = read("mysql://me@db1:3307/bench?ssl-mode=disabled&connect-timeout=3", nothing).unwrap();
-        assert_eq!((config.user.as_str(), config.database.as_str()), ("me", "bench"));
-        assert_eq!(config.addresses, [Address::Tcp("db1".into(), 3307, None)]);
-        assert_eq!((config.ssl_mode, config.connect_timeout.as_secs()), (SslMode::Disabled, 3));
-    }
-
-    #[test]
-    fn mariadb_is_another_word_for_it() {
-        let config = read("mariadb://me@db1/bench", nothing).unwrap();
-        assert_eq!(config.addresses, [Address::Tcp("db1".into(), PORT, None)]);
-    }
-
-    #[test]
-    fn a_socket_is_a_parameter_or_a_host() {
-        for url in ["mysql://me@/b?socket=/tmp/m.sock", "mysql://me@%2Ftmp%2Fm.sock/b"] {
-            assert_eq!(read(url, nothing).unwrap().addresses, [Address::Unix("/tmp/m.sock".into())]);
-        }
-    }
-
-    #[test]
-    fn variables_fill_up_and_the_url_wins() {
-        fn environment(name: &str) -> Option<String> {
-            let value = match name {
-                "MYSQL_HOST" => "db2",
-                "MYSQL_TCP_PORT" => "7000",
-                "MYSQL_PWD" => "secret",
-                _ => return None,
-            };
-            Some(value.to_owned())
-        }
-        let config = read("mysql://me@/b", environment).unwrap();
-        assert_eq!(config.addresses, [Address::Tcp("db2".into(), 7000, None)]);
-        assert_eq!(config.password.as_ref().map(Secret::expose), Some("secret"));
-        assert!(!format!("{config:?}").contains("secret"));
-        let config = read("mysql://me@db1:1/b", environment).unwrap();
-        assert_eq!(config.addresses, [Address::Tcp("db1".into(), 1, None)]);
-    }
-
-    #[test]
-    fn what_cannot_be_used_is_named_with_what_can() {
-        for (url, named, allowed) in [
-            ("mysql://me@db1/b?ssl-mode=maybe", "maybe", "VERIFY_CA"),
-            ("mysql://me@db1/b?colour=red", "colour", "ssl-mode"),
-            ("mysql://me@db1/b?connect-timeout=soon", "soon", "whole seconds"),
-            ("mysql://me@db1/b?ssl-mode=VERIFY_CA", "VERIFY_CA", "ssl-ca=FILE"),
-            ("mysql://me@db1/b?ssl-mode=REQUIRED&ssl-ca=x", "REQUIRED", "VERIFY_IDENTITY"),
-            ("mysql://me@db1/b?socket=/tmp/x", "socket", "not both"),
-            ("mysql://me@db1/", "no database", "DATABASE"),
-        ] {
-            let error = read(url, nothing).expect_err(url);
-            assert_eq!(error.kind, TargetErrorKind::Unsupported);
-            assert!(error.to_string().contains(named), "{error}");
-            assert!(error.hint.contains(allowed), "{}", error.hint);
-        }
-    }
-}
+#[path = "from_url_tests.rs"]
+mod tests;

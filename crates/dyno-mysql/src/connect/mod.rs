@@ -13,8 +13,13 @@ mod from_url;
 mod greet;
 mod option_file;
 mod rsa;
+mod secure;
+mod settings;
 mod start;
 mod tls;
 
 pub use config::{ConnectConfig, SslMode};
 pub(super) use start::establish;
+
+/// The longest time that the server lets a connection be idle, s: a year.
+pub(crate) const WAIT_TIMEOUT_MAX_S: u32 = 31_536_000;

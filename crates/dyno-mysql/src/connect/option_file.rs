@@ -1,88 +1,255 @@
-//! The user's option file `~/.my.cnf`: user and password of its `[client]` groups, as the `mysql` client reads them.
+//! Option files: which there are, and the options of the groups that clients read, with the rules of the `mysql` client.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dyno_engine::Secret;
 use dyno_engine::net::Environment;
 
-/// The groups that programs which connect read; later ones win.
-const GROUPS: [&str; 4] = ["client", "client-server", "client-mariadb", "mysql"];
+/// The groups that programs which connect read: those of MySQL's and of MariaDB's client.
+const GROUPS: [&str; 5] = ["client", "client-server", "client-mariadb", "mysql", "mariadb-client"];
 
-/// What the file says.
+/// Files that are included one in the other at most; a circle ends there.
+const INCLUDES_MAX: usize = 10;
+
+/// The options that files set, the last of each name.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OptionFile {
-    pub(super) user: Option<String>,
+pub(super) struct OptionFiles {
+    options: Vec<FileOption>,
+    /// The password, if a private file has one.
     pub(super) password: Option<Secret>,
-    /// Why it was not used, if it is there and was not.
-    pub(super) ignored: Option<String>,
+    /// Why a file or its password is not used.
+    pub(super) notes: Vec<String>,
 }
 
-/// Reads the file of the user that `environment` is of.
-pub(super) fn read(environment: Environment) -> OptionFile {
-    environment.home(".my.cnf").map(|path| read_file(&path)).unwrap_or_default()
+/// One option of a file.
+#[derive(Debug, Clone)]
+pub(super) struct FileOption {
+    /// The name, with `-` between words.
+    name: String,
+    /// The value; `None` where the option stands alone.
+    pub(super) value: Option<String>,
+    /// The file that sets it, for errors.
+    pub(super) path: PathBuf,
 }
 
-fn read_file(path: &Path) -> OptionFile {
-    let Ok(facts) = std::fs::metadata(path) else { return OptionFile::default() };
-    // The client takes a file that others can write for an attack, and one that others can read holds no secret.
-    if facts.permissions().mode() & 0o077 != 0 {
-        let ignored = format!("{} is ignored: others than its owner may use it", path.display());
-        return OptionFile { ignored: Some(ignored), ..OptionFile::default() };
-    }
-    std::fs::read_to_string(path).map(|text| parse(&text)).unwrap_or_default()
-}
-
-fn parse(text: &str) -> OptionFile {
-    let mut file = OptionFile::default();
-    let mut ours = false;
-    for line in text.lines().map(str::trim) {
-        if let Some(group) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            ours = GROUPS.contains(&group.trim());
-            continue;
+impl OptionFiles {
+    /// Reads the files that the client reads, in its order.
+    pub(super) fn read(environment: Environment) -> Self {
+        let folder = |name| environment.var(name).map(|folder| PathBuf::from(folder).join("my.cnf"));
+        let system = [Some(PathBuf::from("/etc/my.cnf")), Some(PathBuf::from("/etc/mysql/my.cnf"))];
+        let user_files = [folder("MYSQL_HOME"), folder("MARIADB_HOME"), environment.home(".my.cnf")];
+        let suffix = environment.var("MYSQL_GROUP_SUFFIX").unwrap_or_default();
+        let mut files = Self::default();
+        for path in system.into_iter().chain(user_files).flatten() {
+            files.read_file(&path, &suffix, 0);
         }
-        let Some((name, value)) = line.split_once('=').filter(|_| ours && !line.starts_with(['#', ';']))
-        else {
-            continue;
+        files
+    }
+
+    /// The option `name`, if a file sets it.
+    pub(super) fn get(&self, name: &str) -> Option<&FileOption> {
+        self.options.iter().find(|option| option.name == name)
+    }
+
+    fn read_file(&mut self, path: &Path, suffix: &str, depth: usize) {
+        let Ok(facts) = std::fs::metadata(path) else { return };
+        let mode = facts.permissions().mode();
+        // As the client: a file that others can write may be an attack.
+        if mode & 0o002 != 0 {
+            self.notes.push(format!("{} is ignored: others than its owner may write it", path.display()));
+            return;
+        }
+        match std::fs::read_to_string(path) {
+            Ok(text) => self.parse(&text, path, mode & 0o077 == 0, suffix, depth),
+            Err(error) => self.notes.push(format!("{} cannot be read: {error}", path.display())),
+        }
+    }
+
+    /// Takes in the text of the file at `path`; a password only where `is_private`.
+    fn parse(&mut self, text: &str, path: &Path, is_private: bool, suffix: &str, depth: usize) {
+        let is_read = |group: &str| {
+            GROUPS.contains(&group) || group.strip_suffix(suffix).is_some_and(|base| GROUPS.contains(&base))
         };
-        let value = unquoted(value.trim());
-        match name.trim() {
-            "user" => file.user = Some(value),
-            "password" => file.password = Some(Secret::new(value)),
+        let mut is_ours = false;
+        for line in text.lines().map(str::trim) {
+            if let Some(directive) = line.strip_prefix('!') {
+                if depth < INCLUDES_MAX {
+                    self.include(directive, suffix, depth + 1);
+                }
+                continue;
+            }
+            if let Some(rest) = line.strip_prefix('[') {
+                is_ours = rest.split_once(']').is_some_and(|(group, _)| is_read(group.trim()));
+                continue;
+            }
+            if !is_ours || line.is_empty() || line.starts_with(['#', ';']) {
+                continue;
+            }
+            let line = without_comment(line);
+            let (name, value) = match line.split_once('=') {
+                Some((name, value)) => (name, Some(unquoted(value.trim()))),
+                None => (line, None),
+            };
+            let name = name.trim().replace('_', "-");
+            let name = name.strip_prefix("loose-").unwrap_or(&name).to_owned();
+            if matches!(name.as_str(), "password" | "password1") {
+                self.take_password(value, path, is_private);
+                continue;
+            }
+            self.options.retain(|option| option.name != name);
+            self.options.push(FileOption { name, value, path: path.to_owned() });
+        }
+    }
+
+    fn take_password(&mut self, value: Option<String>, path: &Path, is_private: bool) {
+        let Some(value) = value.filter(|value| !value.is_empty()) else { return };
+        if is_private {
+            self.password = Some(Secret::new(value));
+        } else {
+            let path = path.display();
+            self.notes.push(format!("the password in {path} is ignored: others than its owner may read it"));
+        }
+    }
+
+    fn include(&mut self, directive: &str, suffix: &str, depth: usize) {
+        if let Some(folder) = directive.strip_prefix("includedir").map(str::trim) {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            paths.retain(|path| path.extension().is_some_and(|extension| extension == "cnf"));
+            paths.sort();
+            paths.iter().for_each(|path| self.read_file(path, suffix, depth));
+        } else if let Some(path) = directive.strip_prefix("include").map(str::trim) {
+            self.read_file(Path::new(path), suffix, depth);
+        }
+    }
+}
+
+/// The line up to a `#` that stands outside quotes.
+fn without_comment(line: &str) -> &str {
+    let (mut quote, mut is_escaped) = (None, false);
+    for (index, c) in line.char_indices() {
+        match (c, quote) {
+            ('\'' | '"', None) => quote = Some(c),
+            ('\'' | '"', Some(open)) if c == open && !is_escaped => quote = None,
+            ('#', None) => return line[..index].trim_end(),
             _ => {}
         }
+        is_escaped = quote.is_some() && c == '\\' && !is_escaped;
     }
-    file
+    line
 }
 
-/// The value without the quotes around it; a backslash gives its letter a meaning only before these.
+/// The value without the quotes around it, and with its escape sequences resolved.
 fn unquoted(value: &str) -> String {
-    let quoted = ['"', '\''].iter().find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
-    quoted.unwrap_or(value).replace("\\\\", "\\")
+    let inner = ['"', '\''].iter().find_map(|&quote| value.strip_prefix(quote)?.strip_suffix(quote));
+    let mut resolved = String::with_capacity(value.len());
+    let mut rest = inner.unwrap_or(value).chars().peekable();
+    while let Some(c) = rest.next() {
+        let escape = match (c, rest.peek()) {
+            ('\\', Some('n')) => '\n',
+            ('\\', Some('t')) => '\t',
+            ('\\', Some('r')) => '\r',
+            ('\\', Some('b')) => '\u{8}',
+            ('\\', Some('s')) => ' ',
+            ('\\', Some(&sign @ ('\\' | '"' | '\''))) => sign,
+            // Any other backslash stands for itself.
+            _ => {
+                resolved.push(c);
+                continue;
+            }
+        };
+        resolved.push(escape);
+        rest.next();
+    }
+    resolved
+}
+
+/// Options of a private file `/home/me/.my.cnf` with this text.
+#[cfg(test)]
+pub(super) fn of_text(text: &str) -> OptionFiles {
+    let mut files = OptionFiles::default();
+    files.parse(text, Path::new("/home/me/.my.cnf"), true, "", 0);
+    files
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    #[test]
-    fn the_client_groups_are_read_and_no_others() {
-        let text =
-            "# mine\n[mysqld]\nuser=mysql\n[client]\nuser = me\npassword=\"a#b c\"\n[mysqldump]\nuser=x\n";
-        let file = parse(text);
-        assert_eq!(file.user.as_deref(), Some("me"));
-        assert_eq!(file.password.as_ref().map(Secret::expose), Some("a#b c"));
+    fn value<'a>(files: &'a OptionFiles, name: &str) -> Option<&'a str> {
+        files.get(name)?.value.as_deref()
     }
 
     #[test]
-    fn a_file_that_others_may_read_is_not_used() {
+    fn client_groups_are_read_and_no_others() {
+        let text = "# mine\n[mysqld]\nuser=mysql\nport=1\n[client]\nuser = me # not root\npassword=\"a#b c\"\n\
+                    port=2\n[mysqldump]\nuser=x\n[mysql]\nport = 3\nssl_ca='/a b.pem'\nskip-ssl\n";
+        let files = of_text(text);
+        assert_eq!((value(&files, "user"), value(&files, "port")), (Some("me"), Some("3")));
+        assert_eq!(value(&files, "ssl-ca"), Some("/a b.pem"));
+        assert!(files.get("skip-ssl").is_some_and(|option| option.value.is_none()));
+        assert_eq!(files.password.as_ref().map(Secret::expose), Some("a#b c"));
+        assert!(!format!("{files:?}").contains("a#b c"));
+    }
+
+    #[test]
+    fn values_are_unquoted_as_the_client_does() {
+        for (written, meant) in [
+            ("plain", "plain"),
+            ("\"a b\"", "a b"),
+            (r"a\sb\\c\d", r"a b\c\d"),
+            ("'it\\'s'", "it's"),
+            ("", ""),
+        ] {
+            assert_eq!(unquoted(written), meant, "{written}");
+        }
+    }
+
+    #[test]
+    fn files_include_others_and_a_circle_ends() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(".my.cnf");
-        std::fs::write(&path, "[client]\npassword=x\n").unwrap();
-        for (mode, used) in [(0o644, false), (0o600, true)] {
+        let place = folder.path().display();
+        let write = |name: &str, text: String, mode| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-            let file = read_file(&path);
-            assert_eq!((file.password.is_some(), file.ignored.is_none()), (used, used));
+        };
+        write("a.cnf", format!("[client]\nport=1\n!include {place}/a.cnf\n!include {place}/b\n"), 0o644);
+        write("b", "[client]\nport=2\nhost=db2\npassword=x\n".to_owned(), 0o644);
+        write("c.cnf", "[client]\nhost=db3\n".to_owned(), 0o666);
+        let mut files = OptionFiles::default();
+        files.include(&format!("includedir {place}"), "", 0);
+        assert_eq!((value(&files, "port"), value(&files, "host")), (Some("2"), Some("db2")));
+        assert!(files.password.is_none());
+        assert!(
+            files.notes.iter().any(|note| note.contains("password in") && note.contains("/b is ignored"))
+        );
+        assert!(files.notes.iter().any(|note| note.contains("c.cnf is ignored")));
+    }
+
+    #[test]
+    fn groups_with_the_users_suffix_are_read() {
+        let mut files = OptionFiles::default();
+        let text = "[client]\nport=1\n[client_two]\nport=2\n[client_three]\nport=3\n";
+        files.parse(text, Path::new("a"), true, "_two", 0);
+        assert_eq!(value(&files, "port"), Some("2"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_plain_value_is_read_quoted_or_not(text in "[a-zA-Z0-9/_.]{1,12}") {
+            for written in [format!("host={text}"), format!("host = '{text}'"), format!("host=\"{text}\" # x")] {
+                let files = of_text(&format!("[client]\n{written}\n"));
+                prop_assert_eq!(value(&files, "host"), Some(text.as_str()));
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "[\\[\\]=#'\"\\\\a-z \n]{0,60}") {
+            of_text(&format!("[client]\n{text}"));
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn shake_hands(socket: Socket, host: &str, config: &ConnectConfig) ->
         (Some(certificate), Some(key)) => Some((certificate.as_path(), key.as_path())),
         _ => return Err(unusable("the client's certificate", "ssl-cert and ssl-key go together").into()),
     };
-    match tls::shake_hands(socket, host, tls::client(trust, certificate)?)? {
+    match tls::shake_hands(socket, host, tls::client(trust, certificate, config.tls_offer)?)? {
         Ok(stream) => Ok(stream),
         Err(Failed::Io(error)) => Err(explain::broken(WireError::Io(error), config).into()),
         Err(Failed::Tls(error)) => {

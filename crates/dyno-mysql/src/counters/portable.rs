@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::{Counter, Snapshot};
 
+use super::sources::REDO_ENABLED;
+
 /// What decides what a figure means.
 #[derive(Debug, Clone)]
 pub(super) struct Facts {
@@ -57,7 +59,7 @@ const READINGS: [Reading; 20] = [
     (Counter::RedoSyncs, |native| native.redo_syncs()),
     (Counter::RedoSyncTime, |native| native.redo_sync_time_us()),
     (Counter::Commits, |native| native.commits()),
-    (Counter::Rollbacks, |native| native.status("Handler_rollback")),
+    (Counter::Rollbacks, |native| native.rollbacks()),
     (Counter::Executions, |native| native.status("Queries")),
     (Counter::RowsRead, |native| native.rows_read()),
     (Counter::RowsWritten, |native| native.rows_written()),
@@ -116,6 +118,14 @@ impl Native<'_> {
         Ok(self.status(name)? * page)
     }
 
+    /// With the redo log disabled only the binlog would be counted.
+    fn redo_is_written(&self) -> Result<(), String> {
+        if self.facts.setting(&REDO_ENABLED.to_ascii_lowercase()) == "OFF" {
+            return Err("the redo log is disabled (ALTER INSTANCE DISABLE INNODB REDO_LOG)".to_owned());
+        }
+        Ok(())
+    }
+
     fn binlog(&self) -> bool {
         self.facts.is_on("log_bin")
     }
@@ -123,6 +133,7 @@ impl Native<'_> {
     /// Redo of InnoDB by its log sequence number, which counts bytes as they are made; before MySQL 8.0.30 as they are
     /// written. Where there is a binlog, its bytes are what a commit needs too.
     fn redo_bytes(&self) -> Known {
+        self.redo_is_written()?;
         let lsn = ["Innodb_lsn_current", "Innodb_redo_log_current_lsn", "Innodb_os_log_written"];
         let redo = lsn.iter().find_map(|name| self.status(name).ok());
         let redo = redo.ok_or_else(|| "this server does not report how much redo it made".to_owned())?;
@@ -168,6 +179,16 @@ impl Native<'_> {
         Ok(self.status("Handler_commit")? - self.status("Handler_prepare")? / 2.0)
     }
 
+    /// Transactions that were rolled back. `Handler_rollback` counts one for each engine of a transaction: with a binlog those
+    /// that wrote count twice, those that read once, and a failed statement within one once more. No counter tells them apart,
+    /// so there the rollbacks that sessions asked for are counted, which lack those of failed statements outside of any.
+    fn rollbacks(&self) -> Known {
+        match self.binlog() {
+            true => self.status("Com_rollback"),
+            false => self.status("Handler_rollback"),
+        }
+    }
+
     fn rows_read(&self) -> Known {
         self.status(if self.facts.mariadb { "Rows_read" } else { "Innodb_rows_read" })
     }
@@ -200,5 +221,25 @@ impl Native<'_> {
             return Err(otherwise.to_owned());
         }
         Ok(self.status(name)? * 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The counters of a server on which ten transactions that wrote were rolled back, and ten that read (MySQL 9.7).
+    fn rollbacks(binlog: &str) -> Option<f64> {
+        let mut facts = Facts::new(false, BTreeMap::new());
+        facts.settings.insert("log_bin".into(), binlog.into());
+        let counted = if binlog == "ON" { 30.0 } else { 20.0 };
+        let values = [("status.Handler_rollback", counted), ("status.Com_rollback", 20.0)];
+        let values = values.map(|(name, value)| (name.to_owned(), value)).into();
+        Native { values: &values, facts: &facts, used: RefCell::default() }.rollbacks().ok()
+    }
+
+    #[test]
+    fn rollbacks_are_counted_once_with_and_without_a_binlog() {
+        assert_eq!((rollbacks("ON"), rollbacks("OFF")), (Some(20.0), Some(20.0)));
     }
 }

@@ -1,13 +1,16 @@
-//! What the test tables are made of, and what hangs on them: one mark for each, read with every snapshot.
+//! What tables are made of, and what hangs on them: one mark for each, read with every snapshot.
 //!
 //! From the dictionary alone, which no run changes: no statistics, no sizes. MariaDB's time of a table's making is none: it is
 //! that of the last change of its file, which moves whenever a page is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use dyno_engine::{Refusal as _, TargetError};
 use dyno_plan::DataSpec;
 
-use super::super::layout::{literal, tables};
+use super::super::layout::named_objects::{self, list};
+use super::super::layout::tables;
+use super::super::wire::{Connection, MyError};
 
 /// How the names of the counters of such statements begin that change what a table is made of, or what hangs on it.
 const CHANGING: [&str; 7] = ["alter_", "create_", "drop_", "rename_", "truncate", "optimize", "repair"];
@@ -19,17 +22,66 @@ pub(super) fn changing_statements(native: &BTreeMap<String, f64>) -> Option<f64>
     changing.map(|(_, count)| *count).reduce(|sum, count| sum + count)
 }
 
-/// The question; columns name and mark.
-pub(super) fn sql(spec: &DataSpec) -> String {
-    // A list is never empty in SQL; no table is called "".
-    let none = literal("");
-    let names: Vec<String> = tables(spec).iter().map(|table| literal(&table.name())).chain([none]).collect();
-    let ours =
-        |schema: &str, table: &str| format!("{schema} = DATABASE() AND {table} IN ({})", names.join(", "));
-    format!(
-        "SELECT CONCAT('table ', TABLE_NAME),
+/// The tables and routines that are watched.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct MyWatchedObjects {
+    /// Names as the dictionary has them; test tables, or what the statements of custom workloads use.
+    names: BTreeSet<String>,
+    /// Whether slice procedures of Dyno's are watched, too.
+    slices: bool,
+    /// Whether InnoDB says which file a table has, which needs the privilege PROCESS.
+    files: Option<&'static str>,
+}
+
+impl MyWatchedObjects {
+    /// The test tables of `spec`, or else what statements with the identifiers `names` use.
+    pub(super) fn find(
+        connection: &mut Connection,
+        spec: &DataSpec,
+        names: &BTreeSet<String>,
+    ) -> Result<Self, TargetError> {
+        let test_tables: BTreeSet<String> = tables(spec).iter().map(|table| table.name()).collect();
+        let slices = !test_tables.is_empty();
+        let names = match slices {
+            true => test_tables,
+            false => named_objects::find(connection, names)?,
+        };
+        let view = if connection.is_mariadb() { "INNODB_SYS_TABLES" } else { "INNODB_TABLES" };
+        let readable = connection.simple(&format!("SELECT NAME FROM information_schema.{view} LIMIT 1"));
+        let files = match readable {
+            Ok(_) => Some(view),
+            Err(error) if MyError::of(&error).is_some() => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self { names, slices, files })
+    }
+
+    /// The question; columns name and mark. None where nothing is watched.
+    pub(super) fn sql(&self) -> Option<String> {
+        if self.names.is_empty() {
+            return None;
+        }
+        let list = list(self.names.iter());
+        let ours = |schema: &str, table: &str| format!("{schema} = DATABASE() AND {table} IN ({list})");
+        let slices = if self.slices { r" OR ROUTINE_NAME LIKE 'dyno\_slice\_%'" } else { "" };
+        let files = self.files.map(|view| {
+            format!(
+                " UNION ALL
+         SELECT CONCAT('file of ', SUBSTRING_INDEX(NAME, '/', -1)), CONCAT_WS(' ', TABLE_ID, SPACE)
+         FROM information_schema.{view} f JOIN information_schema.TABLES t
+             ON t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME IN ({list})
+             AND (f.NAME = CONCAT(t.TABLE_SCHEMA, '/', t.TABLE_NAME)
+                 OR f.NAME LIKE CONCAT(t.TABLE_SCHEMA, '/', t.TABLE_NAME, '#p#%'))"
+            )
+        });
+        Some(format!(
+            "SELECT CONCAT('table ', TABLE_NAME),
              CONCAT_WS(' ', IF(VERSION() LIKE '%MariaDB%', NULL, CREATE_TIME), ENGINE, ROW_FORMAT, CREATE_OPTIONS)
          FROM information_schema.TABLES WHERE {}
+         UNION ALL
+         SELECT CONCAT('column ', COLUMN_NAME, ' of ', TABLE_NAME),
+             CONCAT_WS(' ', ORDINAL_POSITION, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, COLLATION_NAME, EXTRA)
+         FROM information_schema.COLUMNS WHERE {}
          UNION ALL
          SELECT CONCAT('index ', INDEX_NAME, ' on ', TABLE_NAME),
              CONCAT_WS(' ', NON_UNIQUE, GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX))
@@ -40,12 +92,18 @@ pub(super) fn sql(spec: &DataSpec) -> String {
          FROM information_schema.TRIGGERS WHERE {}
          UNION ALL
          SELECT CONCAT('constraint ', CONSTRAINT_NAME, ' on ', TABLE_NAME), CONSTRAINT_TYPE
-         FROM information_schema.TABLE_CONSTRAINTS WHERE {}",
-        ours("TABLE_SCHEMA", "TABLE_NAME"),
-        ours("TABLE_SCHEMA", "TABLE_NAME"),
-        ours("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
-        ours("TABLE_SCHEMA", "TABLE_NAME"),
-    )
+         FROM information_schema.TABLE_CONSTRAINTS WHERE {}
+         UNION ALL
+         SELECT CONCAT('routine ', ROUTINE_NAME), CONCAT_WS(' ', CREATED, LAST_ALTERED, SHA2(ROUTINE_DEFINITION, 256))
+         FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE() AND (ROUTINE_NAME IN ({list}){slices}){}",
+            ours("TABLE_SCHEMA", "TABLE_NAME"),
+            ours("TABLE_SCHEMA", "TABLE_NAME"),
+            ours("TABLE_SCHEMA", "TABLE_NAME"),
+            ours("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
+            ours("TABLE_SCHEMA", "TABLE_NAME"),
+            files.unwrap_or_default(),
+        ))
+    }
 }
 
 #[cfg(test)]

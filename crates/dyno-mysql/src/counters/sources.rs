@@ -1,5 +1,7 @@
 //! Where counters come from, each a query of (name, value) that may fail alone.
 
+use super::super::layout::literal;
+
 /// One source of counters. A source that this server lacks or this user may not read leaves the others alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Source {
@@ -18,6 +20,31 @@ pub(super) const SETTINGS: Source = Source { name: "setting", sql: "SHOW GLOBAL 
 /// Beginnings of the names of settings that move by themselves, or that are one connection's own.
 pub(super) const RESTLESS: [&str; 8] =
     ["error_count", "gtid_", "identity", "insert_id", "last_insert_id", "pseudo_", "rand_seed", "timestamp"];
+
+/// Status variables that are states and no counters: what changes of them changes the platform as a setting does.
+pub(super) const STATES: [&str; 5] = [
+    REDO_ENABLED,
+    "Rpl_semi_sync_master_status",
+    "Rpl_semi_sync_source_status",
+    "wsrep_cluster_status",
+    "wsrep_ready",
+];
+
+/// Whether InnoDB writes redo: `ALTER INSTANCE DISABLE INNODB REDO_LOG`.
+pub(super) const REDO_ENABLED: &str = "Innodb_redo_log_enabled";
+
+/// Variables that were set a moment ago: those that this connection has set for itself, when asked at its beginning.
+pub(super) const JUST_SET: &str = "SELECT VARIABLE_NAME FROM performance_schema.variables_info
+     WHERE TIMESTAMPDIFF(SECOND, SET_TIME, NOW(6)) BETWEEN 0 AND 9";
+
+/// When a variable was last set, but for those of `own_names`; MariaDB does not tell.
+pub(super) fn variables_set(own_names: &[String]) -> String {
+    let names: Vec<String> = own_names.iter().map(|name| literal(name)).chain([literal("")]).collect();
+    let names = names.join(", ");
+    format!(
+        "SELECT MAX(SET_TIME) FROM performance_schema.variables_info WHERE VARIABLE_NAME NOT IN ({names})"
+    )
+}
 
 /// Rows of tables read and written, as storage engines gave and took them: of the run's own tables, and of all others but the
 /// server's own.

@@ -1,13 +1,13 @@
-//! Checks of reach, rights, and of what the counters need.
+//! Checks of reach, and of what the counters need.
 
-use dyno_plan::{Drive, Plan};
+use dyno_plan::Plan;
 use dyno_record::Advice;
 
 use super::super::layout::{Shape, own_page_size};
 use super::facts::Facts;
 use super::settings::set_global;
-use dyno_engine::DataState;
-use dyno_engine::advice::{connections as wanted_connections, fail, failed, note, ok, warn};
+use dyno_engine::WorkloadNeeds;
+use dyno_engine::advice::{connections as wanted_connections, fail, failed, note, ok, only_read, warn};
 
 /// The oldest versions whose protocol and views are known, and the newest that were met: MySQL, MariaDB.
 const OLDEST: (u32, u32) = (50_700, 100_200);
@@ -43,53 +43,6 @@ pub(super) fn version(facts: &Facts) -> Advice {
     ok("version", found)
 }
 
-/// Whether this user can load and run; or, where the data is there, run the plan on it.
-pub(super) fn privileges(facts: &Facts, plan: &Plan) -> Advice {
-    let Facts { user, database, missing_rights, .. } = facts;
-    if missing_rights.is_empty() {
-        return ok("privileges", format!("user {user} may load into database {database}, run and drop"));
-    }
-    let loaded = matches!(facts.data, Ok(DataState::Loaded { .. }));
-    let to_run: Vec<&str> = run_rights(plan).filter(|right| missing_rights.contains(right)).collect();
-    if loaded && to_run.is_empty() {
-        let found =
-            format!("user {user} may run on what is loaded in database {database}, and not load or drop");
-        return ok("privileges", found);
-    }
-    if loaded {
-        return warn(
-            "privileges",
-            format!(
-                "the grants of user {user} do not show {} on database {database}, which this plan's sessions need",
-                to_run.join(", ")
-            ),
-            format!(
-                "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {database}.* TO '{user}'@'HOST'; a role may give them too"
-            ),
-        );
-    }
-    warn(
-        "privileges",
-        format!("the grants of user {user} do not show {} on database {database}", missing_rights.join(", ")),
-        format!("{}; a role may give them too", facts.grants),
-    )
-}
-
-/// Rights that sessions of `plan` need on data that is there.
-fn run_rights(plan: &Plan) -> impl Iterator<Item = &'static str> {
-    let workload = &plan.workload;
-    [
-        ("SELECT", true),
-        ("UPDATE", workload.update_pct > 0),
-        // A run with inserts removes what it has left.
-        ("INSERT", workload.churn_pct() > 0),
-        ("DELETE", workload.churn_pct() > 0),
-        ("EXECUTE", workload.drive == Drive::Server),
-    ]
-    .into_iter()
-    .filter_map(|(right, needed)| needed.then_some(right))
-}
-
 /// Whether this user sees other users' activity and exact counts of pages.
 pub(super) fn statistics(facts: &Facts) -> Advice {
     let user = &facts.user;
@@ -120,9 +73,9 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
 }
 
 /// Whether all sessions can connect.
-pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
+pub(super) fn connections(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let number = |name| facts.settings.number(name).unwrap_or(0);
-    let wanted = wanted_connections(plan.sessions(), plan);
+    let wanted = wanted_connections(plan.sessions(), plan, needs);
     let max = number("max_connections");
     let free = max.saturating_sub(facts.connections);
     let too_few = |free: u64, of: String, way_out: String| {
@@ -142,7 +95,7 @@ pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
 }
 
 /// Whether data can be written at all.
-pub(super) fn writable(facts: &Facts) -> Advice {
+pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
     let blocking = ["super_read_only", "read_only", "innodb_read_only"]
         .into_iter()
         .find(|name| facts.settings.is_on(name));
@@ -153,11 +106,14 @@ pub(super) fn writable(facts: &Facts) -> Advice {
             "the server is read_only, as a replica is; this user may write all the same",
             "give target.url the primary's host",
         ),
-        Some(name) => fail(
-            "writable",
-            format!("{name} is on, and loading and updates need a server that takes writes"),
-            format!("give target.url the primary's host, or {}", set_global(name, "OFF")),
-        ),
+        Some(name) => match needs.reason_to_write(&facts.data) {
+            Some(why) => fail(
+                "writable",
+                format!("{name} is on, and {why}: loading and updates need a server that takes writes"),
+                format!("give target.url the primary's host, or {}", set_global(name, "OFF")),
+            ),
+            None => only_read(&format!("{name} is on")),
+        },
         None => ok("writable", "the server takes writes"),
     }
 }

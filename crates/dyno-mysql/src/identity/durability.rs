@@ -4,8 +4,38 @@ use dyno_plan::{Length, Plan};
 use dyno_record::Advice;
 
 use super::facts::Facts;
-use super::settings::set_global;
+use super::settings::{Settings, set_global};
+use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{note, ok, warn};
+
+/// Settings with which commits or data do not survive a crash.
+pub(super) fn not_durable(settings: &Settings) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut put = |name: &str, value: &str, means: &str| all.push(format!("{name} = {value}: {means}"));
+    let value = |name: &str| settings.value(name);
+    if let Some(flush) = value("innodb_flush_log_at_trx_commit").filter(|flush| !matches!(*flush, "1" | "3"))
+    {
+        let means = "commits do not wait for storage, and a crash loses those of the last second";
+        put("innodb_flush_log_at_trx_commit", flush, means);
+    }
+    if settings.is_on("log_bin")
+        && let Some(sync) = value("sync_binlog").filter(|sync| *sync != "1")
+    {
+        put("sync_binlog", sync, "commits do not wait for the binlog, and a crash loses what replicas need");
+    }
+    if let Some(double) = value("innodb_doublewrite").filter(|double| !matches!(*double, "ON" | "1" | "fast"))
+    {
+        put("innodb_doublewrite", double, "a crash of the machine can leave torn pages");
+    }
+    if let Some(method @ ("nosync" | "O_DIRECT_NO_FSYNC")) = value("innodb_flush_method") {
+        put(
+            "innodb_flush_method",
+            method,
+            "writes are not always synced, and a crash of the machine can lose them",
+        );
+    }
+    all
+}
 
 /// Whether a commit waits for the redo log.
 pub(super) fn flush_at_commit(facts: &Facts) -> Advice {
@@ -62,7 +92,7 @@ pub(super) fn doublewrite(facts: &Facts) -> Advice {
 }
 
 /// Whether the window is long enough to hold the writing of pages that redo forces.
-pub(super) fn redo_capacity(facts: &Facts, plan: &Plan) -> Advice {
+pub(super) fn redo_capacity(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let settings = &facts.settings;
     let files = settings.number("innodb_log_files_in_group").unwrap_or(1);
     let capacity = settings
@@ -72,7 +102,7 @@ pub(super) fn redo_capacity(facts: &Facts, plan: &Plan) -> Advice {
         Some(bytes) => format!("the redo log holds {} MiB", bytes >> 20),
         None => "the redo log's size is not known".to_owned(),
     };
-    if plan.workload.update_pct == 0 {
+    if !needs.writes() {
         return ok("redo_capacity", format!("the run only reads, so redo forces no page out; {words}"));
     }
     match plan.run.length() {

@@ -1,12 +1,12 @@
 //! What the preflight check asks the server, in one place.
 
 use super::super::connect::ConnectConfig;
-use super::super::layout::{page_size, survey};
+use super::super::layout::{named_bytes, page_size, survey};
 use super::super::wire::{Connection, MyError};
 use super::settings::{self, Settings};
 use super::{host, product};
 use dyno_engine::disk;
-use dyno_engine::{DataState, Refusal as _, TargetError};
+use dyno_engine::{DataState, Refusal as _, TargetError, WorkloadNeeds};
 
 /// Everything that findings are made of.
 #[derive(Debug)]
@@ -39,6 +39,8 @@ pub(super) struct Facts {
     pub(super) same_host: bool,
     /// Free bytes where the data lies, if that can be seen from here.
     pub(super) free_bytes: Option<u64>,
+    /// Bytes of the tables that custom workloads name, indexes included; absent where none is there.
+    pub(super) named_bytes: Option<u64>,
     /// What is loaded, or why that cannot be told.
     pub(super) data: Result<DataState, TargetError>,
 }
@@ -73,7 +75,11 @@ const OTHERS: &str =
        AND USER NOT IN ('system user', 'event_scheduler')";
 
 /// Asks.
-pub(super) fn ask(connection: &mut Connection, config: &ConnectConfig) -> Result<Facts, TargetError> {
+pub(super) fn ask(
+    connection: &mut Connection,
+    config: &ConnectConfig,
+    needs: &WorkloadNeeds,
+) -> Result<Facts, TargetError> {
     let settings = settings::read(connection)?;
     let grants = grants(connection)?;
     let has = |right: &str| grants.iter().any(|grant| grant.gives(right, &config.database));
@@ -120,6 +126,10 @@ pub(super) fn ask(connection: &mut Connection, config: &ConnectConfig) -> Result
         others: (number(0), number(1)),
         same_host,
         free_bytes,
+        named_bytes: match &needs.custom {
+            Some(custom) => named_bytes(connection, &custom.names)?,
+            None => None,
+        },
         data: survey(connection),
         settings,
     })

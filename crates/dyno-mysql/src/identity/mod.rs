@@ -8,8 +8,11 @@ mod host;
 mod instance;
 mod life;
 mod preflight;
+mod privileges;
 mod room;
 mod settings;
+mod statement_limit;
+mod time_limits;
 
 use dyno_record::{Identity, ServerProcesses};
 
@@ -22,6 +25,7 @@ pub(super) use instance::{instance, reads_only};
 pub(super) use life::{life, log_file, started};
 pub(super) use preflight::preflight;
 pub(super) use settings::shown;
+pub(super) use statement_limit::statement_limit;
 
 /// Product, version, settings, paths.
 pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetError> {
@@ -37,9 +41,11 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         version: connection.server_version().to_owned(),
         block_size: page_bytes,
         cache_bytes: settings.number("innodb_buffer_pool_size"),
+        direct_io: room::uses_direct_io(&settings),
         calibrated: None,
         settings: shaping,
         non_default: settings.non_default(),
+        not_durable: durability::not_durable(&settings),
         redo_path: redo.map(str::to_owned).or_else(|| data_path.clone()),
         data_path,
         same_host: !matches!(processes, ServerProcesses::Elsewhere(_)),

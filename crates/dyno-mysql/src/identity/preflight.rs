@@ -6,30 +6,35 @@ use dyno_record::Advice;
 use super::super::connect::ConnectConfig;
 use super::super::wire::Connection;
 use super::facts::{Facts, ask};
-use super::{checks, durability, room};
-use dyno_engine::TargetError;
-use dyno_engine::advice::{data, data_of};
+use super::{checks, durability, privileges, room, time_limits};
+use dyno_engine::advice::{DataSize, data, data_bytes, data_of};
+use dyno_engine::{TargetError, WorkloadNeeds};
 
 /// Everything that would falsify or prevent a run of `plan`, and what is well.
 pub(crate) fn preflight(
     connection: &mut Connection,
     config: &ConnectConfig,
     plan: &Plan,
+    needs: &WorkloadNeeds,
 ) -> Result<Vec<Advice>, TargetError> {
-    Ok(advise(&ask(connection, config)?, plan))
+    Ok(advise(&ask(connection, config, needs)?, plan, needs))
 }
 
 /// The findings in the order in which they are shown.
-pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
+pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
     let spec = data_of(plan, facts.block_size, &facts.data);
-    vec![
+    let size = DataSize::of(needs, data_bytes(&spec, room::INDEX_BYTES_PER_ROW), facts.named_bytes);
+    let mut all = vec![
         checks::reach(facts),
         checks::version(facts),
-        checks::privileges(facts, plan),
+        privileges::check(facts, needs),
         checks::statistics(facts),
-        checks::connections(facts, plan),
-        checks::writable(facts),
-        checks::block_size(facts, plan),
+        checks::connections(facts, plan, needs),
+        time_limits::time_limits(facts, plan),
+        checks::writable(facts, needs),
+    ];
+    all.extend(needs.uses_test_tables().then(|| checks::block_size(facts, plan)));
+    all.extend([
         checks::others(facts),
         checks::performance_schema(facts),
         checks::query_cache(facts),
@@ -37,11 +42,13 @@ pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
         durability::flush_at_commit(facts),
         durability::sync_binlog(facts),
         durability::doublewrite(facts),
-        durability::redo_capacity(facts, plan),
+        durability::redo_capacity(facts, plan, needs),
         room::flush_method(facts),
-        room::cache(facts, &spec),
-        room::local_infile(facts),
-        data(&facts.data, &spec),
-        room::disk(facts, &spec),
-    ]
+    ]);
+    all.extend(size.map(|size| room::cache(facts, size)));
+    all.extend(needs.loads.then(|| room::local_infile(facts)));
+    if needs.uses_test_tables() {
+        all.extend([data(&facts.data, &spec), room::disk(facts, &spec)]);
+    }
+    all
 }

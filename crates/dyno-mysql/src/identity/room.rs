@@ -4,18 +4,24 @@ use dyno_plan::DataSpec;
 use dyno_record::Advice;
 
 use super::facts::Facts;
-use super::settings::set_global;
-use dyno_engine::advice::{data_bytes, fail, note, ok, still_needed, warn};
+use super::settings::{Settings, set_global};
+use dyno_engine::advice::{DataSize, data_bytes, fail, note, ok, still_needed, warn};
 use dyno_engine::disk::human;
 
 /// Bytes of an entry of the index on `custid` with its share of page overhead: two numbers of 8 bytes, header and NULL flags;
 /// a spacer has an entry too.
-const INDEX_BYTES_PER_ROW: u64 = 2 * 26;
+pub(super) const INDEX_BYTES_PER_ROW: u64 = 2 * 26;
+
+/// Whether InnoDB reads data files past the page cache; absent where the server does not show its flush method.
+pub(super) fn uses_direct_io(settings: &Settings) -> Option<bool> {
+    let method = settings.value("innodb_flush_method")?;
+    Some(method.starts_with("O_DIRECT") || method == "unbuffered")
+}
 
 /// Whether pages are cached a second time by the operating system.
 pub(super) fn flush_method(facts: &Facts) -> Advice {
     let method = facts.settings.value("innodb_flush_method").unwrap_or("unknown");
-    if method.starts_with("O_DIRECT") || method == "unbuffered" {
+    if uses_direct_io(&facts.settings) == Some(true) {
         return ok(
             "flush_method",
             format!("innodb_flush_method is {method}: data files bypass the page cache"),
@@ -32,13 +38,10 @@ pub(super) fn flush_method(facts: &Facts) -> Advice {
 }
 
 /// Whether the run reads from the buffer pool or from storage.
-pub(super) fn cache(facts: &Facts, spec: &DataSpec) -> Advice {
-    let (data, pool) = (
-        data_bytes(spec, INDEX_BYTES_PER_ROW),
-        facts.settings.number("innodb_buffer_pool_size").unwrap_or(0),
-    );
-    let sizes = format!("the data has {} and the buffer pool {}", human(data), human(pool));
-    if data <= pool {
+pub(super) fn cache(facts: &Facts, size: DataSize) -> Advice {
+    let pool = facts.settings.number("innodb_buffer_pool_size").unwrap_or(0);
+    let sizes = format!("{} {} and the buffer pool {}", size.subject, human(size.bytes), human(pool));
+    if size.bytes <= pool {
         let found = format!("{sizes}: once warm, all reads are logical and none reaches the storage");
         let way_out = "to measure storage, load more than fits, such as four times innodb_buffer_pool_size";
         return note("cache", found, way_out);

@@ -21,7 +21,7 @@ const SHAPING: [&str; 9] = [
 ];
 
 /// Further settings that shape a run, by their whole names.
-const SHAPING_TOO: [&str; 19] = [
+const SHAPING_TOO: [&str; 21] = [
     "autocommit",
     "big_tables",
     "character_set_server",
@@ -36,6 +36,8 @@ const SHAPING_TOO: [&str; 19] = [
     "optimizer_switch",
     "read_only",
     "slow_query_log",
+    "sql_generate_invisible_primary_key",
+    "sql_require_primary_key",
     "super_read_only",
     "transaction_isolation",
     "tx_isolation",

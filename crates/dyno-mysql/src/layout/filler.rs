@@ -35,6 +35,7 @@ pub(crate) const WORDS: TableWords = TableWords {
     // Rows lie in the order of the primary key.
     key_first: true,
     end: " ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4",
+    drop_end: "",
     unlogged: None,
     analyze: |name| format!("ANALYZE TABLE {name}"),
     settle: |name| vec![format!("FLUSH TABLES {name} FOR EXPORT"), "UNLOCK TABLES".to_owned()],

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::connect::ConnectConfig;
+use super::super::connect::{ConnectConfig, WAIT_TIMEOUT_MAX_S};
 use super::super::wire::{Connection, MyError};
 use super::quote::{ident, literal};
 use dyno_engine::net::Breaker;
@@ -11,20 +11,46 @@ use dyno_engine::{Interrupter, Refusal as _, TargetError, TargetErrorKind};
 
 /// Settings of every connection that loads or looks: whatever the site has set for its own sessions, a value that does not
 /// fit is an error, backslashes escape, quotes are quotes, and times are UTC.
-const SETTINGS: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', \
-     autocommit = 1, net_write_timeout = 600, net_read_timeout = 600";
+const SETTINGS: &str =
+    "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'";
 
-/// Makes `connection` one that loads or looks; a time limit of the site's on statements is lifted where there is one.
+/// Makes `connection` one that loads or looks.
 pub(crate) fn settle(connection: &mut Connection) -> Result<(), TargetError> {
     connection.simple(SETTINGS)?;
+    settle_script(connection)?;
+    fresh_sizes(connection)
+}
+
+/// Lets the dictionary show sizes of tables as they are, not as they were up to a day ago.
+pub(super) fn fresh_sizes(connection: &mut Connection) -> Result<(), TargetError> {
     let (mariadb, version) = (connection.is_mariadb(), connection.version_num());
-    let limit = if mariadb { "max_statement_time" } else { "max_execution_time" };
-    connection.simple(&format!("SET SESSION {limit} = 0"))?;
     if !mariadb && version >= 80_000 {
-        // Sizes of tables as they are, not as they were up to a day ago.
         connection.simple("SET SESSION information_schema_stats_expiry = 0")?;
     }
     Ok(())
+}
+
+/// Makes `connection` one that executes a user's setup SQL, which keeps the server's `sql_mode` and time zone: each statement
+/// commits, and no time limit of the server ends the connection or a statement.
+pub(crate) fn settle_script(connection: &mut Connection) -> Result<(), TargetError> {
+    connection.simple(&script_settings(connection.is_mariadb(), connection.version_num())).map(drop)
+}
+
+fn script_settings(mariadb: bool, version: u32) -> String {
+    let limits: &[&str] = match (mariadb, version) {
+        (false, _) => &["max_execution_time"],
+        (true, ..100_300) => &["max_statement_time"],
+        (true, _) => &[
+            "max_statement_time",
+            "idle_transaction_timeout",
+            "idle_readonly_transaction_timeout",
+            "idle_write_transaction_timeout",
+        ],
+    };
+    let limits: String = limits.iter().map(|limit| format!(", {limit} = 0")).collect();
+    format!(
+        "SET SESSION autocommit = 1, wait_timeout = {WAIT_TIMEOUT_MAX_S}, net_write_timeout = 600, net_read_timeout = 600{limits}"
+    )
 }
 
 /// Keeps what a connection does from writing.

@@ -29,7 +29,7 @@ pub(super) fn write(connection: &mut Connection, name: &str, words: &str) -> Res
     });
     let calls: Vec<String> =
         bits.map(|(letter, bit)| format!("GET_LOCK({}, 0)", bit_name(name, letter, bit))).collect();
-    connection.simple(&format!("SELECT {}", calls.join(" + ")))?;
+    connection.simple(&format!("SELECT {} AS dyno_lock", calls.join(" + ")))?;
     Ok(())
 }
 
@@ -40,7 +40,7 @@ pub(super) fn read(connection: &mut Connection, name: &str) -> Result<Option<Hol
             .map(|bit| format!("IF(IS_USED_LOCK({}) IS NULL, 0, {})", bit_name(name, letter, bit), 1 << bit));
         bits.collect::<Vec<_>>().join(" + ")
     };
-    let sql = format!("SELECT {}", (0..LETTERS_MAX).map(letter).collect::<Vec<_>>().join(", "));
+    let sql = format!("SELECT {} AS dyno_lock", (0..LETTERS_MAX).map(letter).collect::<Vec<_>>().join(", "));
     let until = Instant::now() + WRITING;
     loop {
         let rows = connection.simple(&sql)?;
@@ -55,6 +55,6 @@ pub(super) fn read(connection: &mut Connection, name: &str) -> Result<Option<Hol
 
 /// The number of the holder's connection, or a word for it.
 pub(super) fn holder_id(connection: &mut Connection, name: &str) -> Result<String, TargetError> {
-    let rows = connection.simple(&format!("SELECT IS_USED_LOCK({})", literal(name)))?;
+    let rows = connection.simple(&format!("SELECT IS_USED_LOCK({}) AS dyno_lock", literal(name)))?;
     Ok(rows.first().and_then(|row| row.get(0)).unwrap_or("ID").to_owned())
 }

@@ -25,9 +25,8 @@ pub(super) fn take(
 ) -> Result<Lock, TargetError> {
     let mut connection = Connection::open(config, "dyno lock")?;
     settle(&mut connection)?;
-    connection.simple("SET SESSION wait_timeout = 31536000")?;
     let name = name(&config.database);
-    let asked = connection.simple(&format!("SELECT GET_LOCK({}, {DYING_S})", literal(&name)));
+    let asked = connection.simple(&format!("SELECT GET_LOCK({}, {DYING_S}) AS dyno_lock", literal(&name)));
     let got = match asked {
         Ok(rows) => rows.first().and_then(|row| row.get(0)) == Some("1"),
         Err(error) => match MyError::of(&error) {

@@ -52,7 +52,7 @@ pub(super) fn take(
                 let name = place(number);
                 if got(connection, &name, 0.0)? {
                     write(connection, &name, &holder.encode())?;
-                    connection.simple(&format!("SELECT RELEASE_LOCK({})", literal(ALONE)))?;
+                    connection.simple(&format!("SELECT RELEASE_LOCK({}) AS dyno_lock", literal(ALONE)))?;
                     return Ok(());
                 }
             }
@@ -63,12 +63,12 @@ pub(super) fn take(
 }
 
 fn got(connection: &mut Connection, name: &str, wait_s: f32) -> Result<bool, TargetError> {
-    let rows = connection.simple(&format!("SELECT GET_LOCK({}, {wait_s})", literal(name)))?;
+    let rows = connection.simple(&format!("SELECT GET_LOCK({}, {wait_s}) AS dyno_lock", literal(name)))?;
     Ok(rows.first().and_then(|row| row.get(0)) == Some("1"))
 }
 
 fn is_free(connection: &mut Connection, name: &str) -> Result<bool, TargetError> {
-    let rows = connection.simple(&format!("SELECT IS_FREE_LOCK({})", literal(name)))?;
+    let rows = connection.simple(&format!("SELECT IS_FREE_LOCK({}) AS dyno_lock", literal(name)))?;
     Ok(rows.first().and_then(|row| row.get(0)) == Some("1"))
 }
 

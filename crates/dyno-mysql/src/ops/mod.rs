@@ -21,7 +21,11 @@ mod template;
 mod texts;
 mod thread;
 
+use dyno_engine::SessionSetup;
 use dyno_engine::session::SessionSetting;
+
+use crate::connect::WAIT_TIMEOUT_MAX_S;
+use crate::wire::Connection;
 
 pub(super) use procedures::slice_sql;
 pub use session::MySession;
@@ -43,14 +47,27 @@ pub const SESSION_SETTINGS: [SessionSetting; 4] = [
     SessionSetting::new("character_set_results", "NULL", "the server converts no text on its way out"),
 ];
 
-/// Those of [`SESSION_SETTINGS`] that sessions of other statements make, too: what they are asked for and told depends on them.
-const OF_ALL: [&str; 2] = ["autocommit", "character_set_results"];
+/// What sessions of other statements set for themselves. Texts that they read come in UTF-8, whatever character set the column
+/// has, because a later step of the transaction may give them back as values, which are in UTF-8.
+const CUSTOM_SETTINGS: [(&str, &str); 2] = [("autocommit", "1"), ("character_set_results", "utf8mb4")];
 
-/// The statement that makes the settings; for the `method` with the limit on a statement's time under its name on this server.
-fn settings_sql(mariadb: bool, method: bool) -> String {
+/// What the server returns for a write in a read-only transaction.
+const READ_ONLY_TRANSACTION: u16 = 1792;
+
+/// The statement that makes the settings of a session; for the method with the limit on a statement's time under its name on this server.
+fn settings_sql(connection: &Connection, setup: &SessionSetup) -> String {
+    let (mariadb, version, method) =
+        (connection.is_mariadb(), connection.version_num(), setup.blocks.is_some());
     let limit = if mariadb { "max_statement_time" } else { "max_execution_time" };
-    let own = SESSION_SETTINGS.iter().filter(|setting| method || OF_ALL.contains(&setting.name));
-    let set = own.map(|setting| format!("{} = {}", setting.name, setting.value));
-    let all: Vec<String> = set.chain(method.then(|| format!("{limit} = 0"))).collect();
+    // MySQL 5.7.20 gave it the new name and MySQL 8 has no other; MariaDB has the old name in all versions.
+    let read_only = if mariadb || version < 50_720 { "tx_read_only" } else { "transaction_read_only" };
+    let idle_limit_s = WAIT_TIMEOUT_MAX_S.to_string();
+    let mut pairs: Vec<(&str, &str)> = match method {
+        true => SESSION_SETTINGS.iter().map(|s| (s.name, s.value)).chain([(limit, "0")]).collect(),
+        false => CUSTOM_SETTINGS.to_vec(),
+    };
+    pairs.push(("wait_timeout", &idle_limit_s));
+    pairs.extend(setup.read_only.then_some((read_only, "1")));
+    let all: Vec<String> = pairs.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     format!("SET SESSION {}", all.join(", SESSION "))
 }

@@ -1,13 +1,14 @@
 //! A connection, and what is prepared on it.
 
 use super::columns::Columns;
-use super::settings_sql;
 use super::simple::Text;
 use super::slice::Calls;
 use super::template::Template;
+use super::{READ_ONLY_TRANSACTION, settings_sql};
 use crate::connect::ConnectConfig;
 use crate::own::{Sessions, open_books};
 use crate::wire::{Column, Connection, MyError, WireError};
+use dyno_engine::error::ALLOW_WRITES;
 use dyno_engine::net::Breaker;
 use dyno_engine::{
     Answer, OpError, Refusal as _, SessionSetup, Statement, TargetError, TargetErrorKind, Value,
@@ -70,7 +71,7 @@ pub(super) fn prepare(
     sessions: &Sessions,
 ) -> Result<Ready, TargetError> {
     let mut connection = connected(config, setup, breaker, sessions)?;
-    connection.simple(&settings_sql(connection.is_mariadb(), setup.blocks.is_some()))?;
+    connection.simple(&settings_sql(&connection, setup))?;
     let is_text = setup.protocol == Protocol::Simple;
     // What a text brings defines its columns each time, as for any client.
     let mut typed = !is_text;
@@ -159,6 +160,9 @@ fn not_written(name: &str) -> TargetError {
 fn not_prepared(error: WireError, setup: &SessionSetup, name: &str) -> TargetError {
     let error = TargetError::from(error);
     let Some(number) = MyError::of(&error).map(|server| server.number) else { return error };
+    if setup.read_only && number == READ_ONLY_TRANSACTION {
+        return error.during(&format!("statement {name}")).hint(ALLOW_WRITES);
+    }
     // No such table, column, index or procedure.
     let is_missing = matches!(number, 1146 | 1054 | 1176 | 1305);
     let error = if setup.blocks.is_some() { error } else { error.during(&format!("statement {name}")) };

@@ -9,9 +9,9 @@ use super::answer::{Reply, Told};
 use super::books::Books;
 use super::columns::Columns;
 use super::ready::{Ready, connected, prepare};
-use super::settings_sql;
 use super::texts::Texts;
 use super::thread;
+use super::{READ_ONLY_TRANSACTION, settings_sql};
 use crate::connect::ConnectConfig;
 use crate::layout::{Way, filler::write};
 use crate::own::{self, Sessions, ShareReply, open_books};
@@ -100,7 +100,7 @@ impl MySession {
         let connection = &mut self.ready.connection;
         self.books.open(connection, &self.sessions);
         open_books(&self.sessions).closed(before, None);
-        connection.simple(&settings_sql(connection.is_mariadb(), self.setup.blocks.is_some()))?;
+        connection.simple(&settings_sql(connection, &self.setup))?;
         Ok(())
     }
 
@@ -198,6 +198,16 @@ impl MySession {
         Ok(Done { rows, commit_began_ns: None })
     }
 
+    /// The error of a request.
+    #[cold]
+    fn failed(&self, error: WireError) -> Box<OpError> {
+        let error = error.into_op();
+        match self.setup.read_only && error.code == READ_ONLY_TRANSACTION.to_string() {
+            true => error.write_in_read_only_session(),
+            false => error,
+        }
+    }
+
     /// Sends `request` and waits for all of its answer.
     #[inline]
     fn ask_and_wait(&mut self, request: Request<'_>) -> Result<Done, WireError> {
@@ -277,7 +287,7 @@ impl Session for MySession {
         if let Request::Fill { first, rows } = request {
             return self.fill(first, rows);
         }
-        self.ask_and_wait(request).map_err(WireError::into_op)
+        self.ask_and_wait(request).map_err(|error| self.failed(error))
     }
 
     fn queued(&self) -> &[u64] {
@@ -372,12 +382,13 @@ impl Duplex for MySession {
 
     #[inline]
     fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
-        self.put(request).map_err(WireError::into_op)
+        self.put(request).map_err(|error| self.failed(error))
     }
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
-        self.ready.connection.line.fill_arrived().and_then(|()| self.heard()).map_err(WireError::into_op)
+        let arrived = self.ready.connection.line.fill_arrived();
+        arrived.and_then(|()| self.heard()).map_err(|error| self.failed(error))
     }
 }
 

@@ -71,6 +71,15 @@ impl Refusal for MyError {
         }
     }
 
+    fn way_out(&self) -> &str {
+        match self.number {
+            4031 => "raise wait_timeout on the server",
+            3024 => "raise max_execution_time on the server, or set it to 0",
+            1969 => "raise max_statement_time on the server, or set it to 0",
+            _ => "",
+        }
+    }
+
     fn code(&self) -> String {
         self.number.to_string()
     }
@@ -107,6 +116,9 @@ mod tests {
     fn classes_follow_the_number() {
         let class = |number| MyError { number, ..MyError::default() }.class();
         assert_eq!((class(1213), class(1205)), (ErrorClass::Retryable, ErrorClass::Retryable));
+        let target = |number| MyError { number, ..MyError::read(b"") }.into_target();
+        assert!(target(1213).is_retryable);
+        assert!(!target(1045).is_retryable);
         assert_eq!((class(1053), class(1927)), (ErrorClass::Connection, ErrorClass::Connection));
         assert_eq!((class(1146), class(1114)), (ErrorClass::Fatal, ErrorClass::Fatal));
     }

@@ -127,3 +127,33 @@ fn a_refusal_names_the_way_out() {
         open.into_iter().for_each(Connection::close);
     });
 }
+
+#[test]
+fn setup_commits_and_outlives_limits_whatever_the_server_sets() {
+    on_each(|server| {
+        server.sql("SET GLOBAL autocommit = 0");
+        server.sql("SET GLOBAL wait_timeout = 2");
+        let target = target_at(&server.url());
+        let mut settings = String::new();
+        let statements = [
+            "CREATE TABLE kept (id INT PRIMARY KEY)",
+            "INSERT INTO kept VALUES (1), (2)",
+            "SELECT @@autocommit, @@wait_timeout > 3600",
+        ];
+        let mut read = |rows: Vec<dyno_engine::Row>| {
+            if let Some(row) = rows.first() {
+                settings = format!("{} {}", row.text(0), row.text(1));
+            }
+            Ok(())
+        };
+        target.script(&statements, &mut read).unwrap();
+        assert_eq!(settings, "1 1");
+        let mut rows = None;
+        let mut count = |counted: Vec<dyno_engine::Row>| {
+            rows = counted.first().map(|row| row.text(0).to_owned());
+            Ok(())
+        };
+        target.script(&["SELECT COUNT(*) FROM kept"], &mut count).unwrap();
+        assert_eq!(rows.as_deref(), Some("2"), "the server rolled the inserted rows back");
+    });
+}

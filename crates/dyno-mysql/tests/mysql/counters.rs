@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dyno_engine::Op;
+use dyno_engine::watched_names::identifiers;
 use dyno_plan::{Drive, Redo};
-use dyno_record::{Counter, Counters, Reading};
+use dyno_record::{Counter, Counters, MarkKind, RELOADED, Reading};
 use dyno_workload::blocks::Operated;
 
 use super::{loaded, on_each, on_each_with, opened, spec};
@@ -67,6 +68,32 @@ fn commits_and_rows_are_counted_to_the_unit_with_and_without_a_binlog() {
             session.close();
         });
     }
+}
+
+#[test]
+fn own_reads_are_none_and_snapshots_read_no_block() {
+    on_each_with(&[("performance_schema", "ON")], |server| {
+        let spec = spec(1, 300, 40);
+        let target = loaded(server, &spec);
+        let mut observer = target.observer(&spec).unwrap();
+        // The first one reads the dictionary.
+        let mut begin = observer.snapshot().unwrap();
+        let moved: Vec<i64> = (0..30)
+            .map(|_| {
+                let end = observer.snapshot().unwrap();
+                let counters = Counters::between(&begin, &end);
+                begin = end;
+                assert_eq!(counters.observer[&Counter::LogicalReads], 0);
+                counters.get(Counter::LogicalReads).unwrap()
+            })
+            .collect();
+        // Threads of the server's own read now and then; a snapshot would read each time.
+        assert!(moved.contains(&0), "{moved:?}");
+        // Once somebody has changed a table, each snapshot reads the dictionary, and nobody knows how many blocks.
+        server.sql("CREATE TABLE bench.other (n INT)");
+        observer.snapshot().unwrap();
+        assert!(observer.snapshot().unwrap().observer.is_empty());
+    });
 }
 
 #[test]
@@ -168,5 +195,50 @@ fn a_session_that_connects_is_nobody_else() {
             }
         });
         assert!(others.is_empty(), "{others:?}");
+    });
+}
+
+/// What a custom workload uses is watched through views and procedures; what it does not use is not.
+#[test]
+fn objects_of_a_custom_workload_are_watched_for_changes() {
+    on_each(|server| {
+        let target = super::target_at(&server.url());
+        let run = |sql: &str| target.script(&[sql], &mut |_| Ok(())).unwrap();
+        for sql in [
+            "CREATE TABLE accounts(id int PRIMARY KEY, balance int)",
+            "CREATE TABLE unused(id int)",
+            "CREATE VIEW rich AS SELECT * FROM accounts WHERE balance > 9",
+            "CREATE TABLE log(at int)",
+            "CREATE PROCEDURE pay(n int) INSERT INTO log VALUES (n)",
+        ] {
+            run(sql);
+        }
+        let names = identifiers("CALL pay(?); SELECT id FROM Rich");
+        let spec = spec(0, 0, 0);
+        let mut observer = target.observer_of_names(&spec, &names).unwrap();
+        let mut changes = |kind, sql: &str| {
+            let begin = observer.snapshot().unwrap();
+            run(sql);
+            let counters = Counters::between(&begin, &observer.snapshot().unwrap());
+            assert!(!counters.unread.contains_key("shape"), "{:?}", counters.unread);
+            counters.changed(kind).map(|change| change.name.clone()).collect::<Vec<_>>()
+        };
+        let shape = MarkKind::Shape;
+        let has = |changes: &[String], name: &str| changes.iter().any(|change| change == name);
+        assert!(has(&changes(shape, "CREATE INDEX one ON accounts(balance)"), "index one on accounts"));
+        assert!(has(&changes(shape, "ALTER TABLE accounts ADD COLUMN note int"), "column note of accounts"));
+        assert!(has(&changes(shape, "TRUNCATE log"), "file of log"));
+        assert!(has(&changes(shape, "OPTIMIZE TABLE log"), "file of log"));
+        run("DROP PROCEDURE pay");
+        assert_eq!(changes(shape, "CREATE PROCEDURE pay(n int) SELECT 1"), ["routine pay"]);
+        assert!(changes(shape, "DROP TABLE unused").is_empty());
+        if !server.is_mariadb() {
+            let changed = changes(MarkKind::Setting, "ALTER INSTANCE DISABLE INNODB REDO_LOG");
+            assert!(has(&changed, "innodb_redo_log_enabled"), "{changed:?}");
+            run("SET GLOBAL sync_binlog = 7");
+            let and_back = "SET GLOBAL sync_binlog = 7";
+            let changed = changes(MarkKind::Setting, and_back);
+            assert_eq!(changed, [RELOADED], "set to what it was");
+        }
     });
 }

@@ -1,5 +1,7 @@
 //! What the preflight check finds on real servers.
 
+use dyno_engine::watched_names::identifiers;
+use dyno_engine::{CustomNeeds, WorkloadNeeds};
 use dyno_plan::{Engines, Plan, PlanSource, read};
 use dyno_record::{Advice, Counter, Reading, Severity};
 
@@ -14,6 +16,11 @@ fn plan(url: &str, sets: &[&str]) -> Plan {
     read(&source).unwrap()
 }
 
+/// What is found for the block workload of `plan`.
+fn preflight(url: &str, plan: &Plan) -> Vec<Advice> {
+    target_at(url).preflight(plan, &WorkloadNeeds::of_block_workload(plan)).unwrap()
+}
+
 fn finding<'a>(advice: &'a [Advice], check: &str) -> &'a Advice {
     advice.iter().find(|one| one.check == check).unwrap_or_else(|| panic!("no finding {check}"))
 }
@@ -22,7 +29,7 @@ fn finding<'a>(advice: &'a [Advice], check: &str) -> &'a Advice {
 fn a_server_as_it_should_be_has_no_warning() {
     on_each_with(&[("performance_schema", "ON"), ("innodb_flush_method", "O_DIRECT")], |server| {
         let url = server.url();
-        let advice = target_at(&url).preflight(&plan(&url, &["workload.update_pct=20"])).unwrap();
+        let advice = preflight(&url, &plan(&url, &["workload.update_pct=20"]));
         let bad: Vec<&Advice> = advice.iter().filter(|one| one.severity > Severity::Note).collect();
         assert!(bad.is_empty(), "{bad:#?}");
         assert!(
@@ -48,7 +55,7 @@ fn what_would_falsify_a_run_is_named_with_its_way_out() {
     ];
     on_each_with(&settings, |server| {
         let url = server.url();
-        let advice = target_at(&url).preflight(&plan(&url, &["run.sessions_per_schema=64"])).unwrap();
+        let advice = preflight(&url, &plan(&url, &["run.sessions_per_schema=64"]));
         let expected = [
             ("performance_schema", Severity::Warn, "performance_schema = ON"),
             (
@@ -77,7 +84,7 @@ fn a_user_without_rights_and_a_server_that_takes_no_writes_are_found() {
     on_each(|server| {
         server.sql("CREATE USER little@'127.0.0.1'; GRANT SELECT ON bench.* TO little@'127.0.0.1'; SET GLOBAL read_only = ON");
         let url = server.url_of("little", "bench");
-        let advice = target_at(&url).preflight(&plan(&url, &[])).unwrap();
+        let advice = preflight(&url, &plan(&url, &[]));
         let rights = finding(&advice, "privileges");
         assert!(
             rights.severity == Severity::Warn && rights.way_out.contains("CREATE ROUTINE"),
@@ -96,9 +103,7 @@ fn the_least_rights_lose_what_check_says_and_one_grant_brings_it_back() {
         let who = "least@'127.0.0.1'";
         server.sql(&format!("CREATE USER {who}; GRANT SELECT, UPDATE ON bench.* TO {who}"));
         let url = server.url_of("least", "bench");
-        let find = |check: &str, sets: &[&str]| {
-            finding(&target_at(&url).preflight(&plan(&url, sets)).unwrap(), check).clone()
-        };
+        let find = |check: &str, sets: &[&str]| finding(&preflight(&url, &plan(&url, sets)), check).clone();
         // What this user's observer reads, by the names of the portable counters.
         let absent = |url: &str| -> Vec<Counter> {
             let snapshot = target_at(url).observer(&spec).unwrap().read(&mut |_| ()).unwrap();
@@ -130,5 +135,57 @@ fn the_least_rights_lose_what_check_says_and_one_grant_brings_it_back() {
         assert!(churn.found.contains("INSERT, DELETE") && churn.way_out.contains("DELETE"), "{churn:#?}");
         server.sql(&format!("GRANT INSERT, DELETE ON bench.* TO {who}"));
         assert_eq!(find("privileges", &["workload.insert_pct=10"]).severity, Severity::Ok);
+    });
+}
+
+#[test]
+fn findings_follow_what_the_workload_does_and_uses() {
+    on_each(|server| {
+        server.sql("CREATE TABLE orders (id INT PRIMARY KEY, pad VARCHAR(200))");
+        let rows: Vec<String> = (0..2_000).map(|id| format!("({id}, REPEAT('x', 200))")).collect();
+        server.sql(&format!("INSERT INTO orders VALUES {}", rows.join(", ")));
+        server.sql("ANALYZE TABLE orders");
+        server.sql("CREATE VIEW open_orders AS SELECT * FROM orders");
+        let url = server.url();
+        let custom = |writer: Option<&str>| {
+            let names = identifiers("SELECT pad FROM open_orders WHERE id = ?");
+            WorkloadNeeds::of_custom_workloads(
+                CustomNeeds { writer: writer.map(str::to_owned), names },
+                false,
+            )
+        };
+        let block = |sets: &[&str]| WorkloadNeeds::of_block_workload(&plan(&url, sets));
+        let updates = "workload.update_pct=20";
+        for (name, needs, sets, writes) in [
+            ("block, reading", block(&[]), &[][..], false),
+            ("block, updating", block(&[updates]), &[updates], true),
+            ("block, inserting", block(&["workload.insert_pct=10"]), &["workload.insert_pct=10"], true),
+            ("custom, reading", custom(None), &[updates], false),
+            ("custom, writing", custom(Some("shop")), &[], true),
+        ] {
+            let advice = target_at(&url).preflight(&plan(&url, sets), &needs).unwrap();
+            let redo = finding(&advice, "redo_capacity");
+            assert_eq!(redo.found.contains("only reads"), !writes, "{name}: {redo:?}");
+            for check in ["data", "disk_space", "block_size", "local_infile"] {
+                let is_there = advice.iter().any(|one| one.check == check);
+                assert_eq!(is_there, needs.uses_test_tables(), "{name}: {check}");
+            }
+            let cache = &finding(&advice, "cache").found;
+            assert_eq!(cache.starts_with("the data has "), needs.uses_test_tables(), "{name}: {cache}");
+            if !needs.uses_test_tables() {
+                assert!(
+                    cache.starts_with("the workload's tables have ") && cache.contains("KiB"),
+                    "{name}: {cache}"
+                );
+            }
+        }
+        server.sql("SET GLOBAL read_only = ON");
+        server.sql("CREATE USER reader@'127.0.0.1'; GRANT SELECT ON bench.* TO reader@'127.0.0.1'");
+        let url = server.url_of("reader", "bench");
+        for (needs, expected) in [(custom(None), Severity::Note), (custom(Some("shop")), Severity::Fail)] {
+            let advice = target_at(&url).preflight(&plan(&url, &[]), &needs).unwrap();
+            assert_eq!(finding(&advice, "writable").severity, expected, "{advice:#?}");
+            assert_eq!(finding(&advice, "privileges").severity, Severity::Note, "{advice:#?}");
+        }
     });
 }

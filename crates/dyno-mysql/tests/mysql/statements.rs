@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use dyno_engine::{
-    Answer, Blocks, Commits, Done, ErrorClass, Isolation, MonotonicClock, OpError, Request, Session,
-    SessionSetup, Statement, StatementId, TargetErrorKind, Type, Value,
+    Answer, Blocks, Commits, Done, ErrorClass, Isolation, MonotonicClock, OpError, OpenOptions, Request,
+    Session, SessionSetup, Statement, StatementId, TargetErrorKind, Type, Value,
 };
+use dyno_mysql::connect::ConnectConfig;
+use dyno_mysql::wire::Connection;
 use dyno_plan::{Commit, Drive, Protocol, Redo};
 use dyno_record::{Counter, Counters};
 use dyno_testbed::MySql;
@@ -28,6 +30,7 @@ fn setup_by(protocol: Protocol, statements: Vec<Statement>) -> SessionSetup {
         connect: dyno_plan::Connect::Session,
         blocks: None,
         bulk: None,
+        read_only: false,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     }
@@ -138,12 +141,13 @@ fn columns_of_every_kind_are_the_same_by_each_protocol() {
             "UPDATE k SET p = p + ?, b = ?, j = ?, r = ? WHERE i = ?",
             &[Type::Literal, Type::Bytes, Type::Text, Type::Real, Type::Int],
         ),
+        read("SELECT COUNT(*) FROM k WHERE l = ?", &[Type::Literal], Answer::Number),
     ];
     let sql = "DROP TABLE IF EXISTS k; CREATE TABLE k (i BIGINT, u BIGINT UNSIGNED, y YEAR, r DOUBLE, f FLOAT, p DECIMAL(30, 10),
                d DATE, t DATETIME(6), s DATETIME(3), o TIME(6), x VARCHAR(9) CHARACTER SET utf8mb4, b VARBINARY(9), j JSON, e ENUM('a', 'b'), z BIT(9),
-               n INT); INSERT INTO k VALUES (-7, 18446744073709551615, 2026, 0.1, 0.1, 12345678901234567890.0000000001,
+               n INT, l VARCHAR(9) CHARACTER SET latin1); INSERT INTO k VALUES (-7, 18446744073709551615, 2026, 0.1, 0.1, 12345678901234567890.0000000001,
                '2026-02-28', '2026-02-28 01:02:03', '2026-02-28 01:02:03.5', '-26:03:04', 'na''ïve', x'00ff27', '{\"a\": 1}', 'b',
-               b'101', NULL)";
+               b'101', NULL, 'Zürich')";
     with(sql, &statements, |server, session| {
         let told = |session: &mut Asked| -> Vec<String> {
             assert_eq!(session.rows(0, &[Value::Int(-7)]), 1);
@@ -172,8 +176,11 @@ fn columns_of_every_kind_are_the_same_by_each_protocol() {
             "b",
             "Bytes([0, 5])",
             "Null",
+            "Zürich",
         ];
         assert_eq!(told(session), expected);
+        // A text that was read is a value of the next statement.
+        assert_eq!(session.rows(2, &[Value::Text("Zürich".as_bytes())]), 1);
         let odd = br#"{"a": "it's \\ \" \n"}"#;
         let values = [
             Value::Text(b"0.0000000002"),
@@ -462,4 +469,34 @@ fn commits_are_those_that_the_server_counts() {
             session.close();
         });
     }
+}
+
+#[test]
+fn holder_of_a_row_lock_is_named() {
+    on_each(|server| {
+        server.sql("CREATE TABLE locked (id INT PRIMARY KEY, n INT); INSERT INTO locked VALUES (1, 1)");
+        let target = target_at(&server.url());
+        let update = || setup(vec![write("UPDATE locked SET n = n + 1 WHERE id = 1", &[])]);
+        let mut waiter = target.session(&update()).unwrap();
+        let options = OpenOptions { password: None, connect_timeout: std::time::Duration::from_secs(20) };
+        let config = ConnectConfig::from_url(&server.url().parse().unwrap(), &options).unwrap();
+        let mut holder = Connection::open(&config, "nightly").unwrap();
+        holder.simple("BEGIN").unwrap();
+        holder.simple("UPDATE locked SET n = 5 WHERE id = 1").unwrap();
+        std::thread::scope(|scope| {
+            let waiting =
+                scope.spawn(move || waiter.ask(Request::Execute(StatementId(0), &[])).unwrap().rows);
+            let named = format!("; in their way: process {}", holder.id());
+            let is_named = || target.stuck().unwrap().is_some_and(|stuck| stuck.words.contains(&named));
+            let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+            while !is_named() {
+                assert!(std::time::Instant::now() < deadline, "{:?}", target.stuck());
+            }
+            let words = target.stuck().unwrap().expect("it still waits").words;
+            assert!(words.contains("dyno@") && words.contains("with a lock on bench.locked"), "{words}");
+            holder.simple("COMMIT").unwrap();
+            assert_eq!(waiting.join().unwrap(), 1);
+        });
+        assert!(target.stuck().unwrap().is_none());
+    });
 }

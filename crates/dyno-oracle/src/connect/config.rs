@@ -50,6 +50,8 @@ pub struct ConnectConfig {
     pub password: Option<Secret>,
     /// The folder of `tnsnames.ora`, if not that of the environment.
     pub tns_admin: Option<PathBuf>,
+    /// What is set for Oracle's own clients and has no effect here.
+    pub(crate) without_effect: Vec<String>,
     /// The folder of `ewallet.pem`.
     pub wallet: Option<PathBuf>,
     /// What its private key is encrypted with.

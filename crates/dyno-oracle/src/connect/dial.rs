@@ -26,18 +26,17 @@ pub(crate) fn dial(config: &ConnectConfig, action: &str) -> Result<Connection, T
     prepare_process();
     let (send, answer) = channel();
     let thread = std::thread::Builder::new().name(THREAD.to_owned()).spawn(move || {
-        if let Ok(outcome) = caught(|| oracledb::connect(driver)) {
-            // Where nobody waits any more, the connection is closed again.
-            let _ = send.send(outcome);
-        }
+        // Where nobody waits any more, the connection is closed again.
+        let _ = send.send(caught(|| oracledb::connect(driver)));
     });
     thread.map_err(|error| {
         TargetError::unreachable(format!("no thread could be started to connect: {error}"))
             .hint("a higher limit of processes (`ulimit -u`)")
     })?;
     let connection = match answer.recv_timeout(config.connect_timeout) {
-        Ok(Ok(connection)) => connection,
-        Ok(Err(error)) => return Err(explain::refused(&error, config)),
+        Ok(Ok(Ok(connection))) => connection,
+        Ok(Ok(Err(error))) => return Err(explain::refused(&error, config)),
+        Ok(Err(panic)) => return Err(explain::panicked(&panic, config)),
         Err(RecvTimeoutError::Timeout) => return Err(explain::too_late(config)),
         Err(RecvTimeoutError::Disconnected) => return Err(explain::no_oracle(config)),
     };
@@ -70,11 +69,11 @@ fn driver_config(config: &ConnectConfig) -> Result<Config, TargetError> {
     driver.set_connect_string(&config.connect_string()).map_err(|error| explain::refused(&error, config))
 }
 
-/// What the driver needs of the process, once: a provider for TLS, of which this program has two to choose from.
+/// What the driver needs of the process, once: the provider of cryptography for TLS.
 fn prepare_process() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // Someone who has chosen one already has chosen well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     });
 }

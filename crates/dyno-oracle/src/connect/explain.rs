@@ -31,6 +31,30 @@ pub(super) fn no_oracle(config: &ConnectConfig) -> TargetError {
     )
 }
 
+/// Where the driver gives up on a server that requires encryption, in its pinned version; a test fails where another one moves it.
+const ENCRYPTION_PLACE: &str = "connect.rs line 100";
+
+/// The driver panicked on what it does not know: which that is tells the place in its source that `panic` names.
+pub(super) fn panicked(panic: &str, config: &ConnectConfig) -> TargetError {
+    let endpoint = config.endpoint_words();
+    if panic.contains("auth.rs") {
+        let user = &config.user;
+        let message = format!(
+            "the password of {user} at {endpoint} is stored with a verifier of version 11 or older, which Dyno cannot use"
+        );
+        return TargetError::denied(message).hint(format!(
+            "set a new password (ALTER USER {user} IDENTIFIED BY …) where SQLNET.ALLOWED_LOGON_VERSION_SERVER is 12 or more"
+        ));
+    }
+    if panic.contains(ENCRYPTION_PLACE) {
+        let message = format!("{endpoint} requires native network encryption, which Dyno cannot do");
+        return TargetError::unsupported(message).hint(
+            "use TLS (protocol=tcps), or set SQLNET.ENCRYPTION_SERVER = ACCEPTED on the database's host",
+        );
+    }
+    no_oracle(config)
+}
+
 /// The listener or the database refused, or the way to them is broken.
 pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> TargetError {
     if let Some(server) = OraError::met(error) {

@@ -1,10 +1,12 @@
-//! Filling a [`ConnectConfig`]: the URL's parts and parameters, then the surroundings (`TNS_ADMIN`, `DYNO_WALLET_PASSWORD`).
+//! Filling a [`ConnectConfig`]: the URL's parts and parameters, then the environment (`TWO_TASK`, `TNS_ADMIN`,
+//! `DYNO_WALLET_PASSWORD`).
 
 use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
 use super::config::{ConnectConfig, Endpoint, Protocol};
+use super::surroundings::{located, without_effect};
 use dyno_engine::net::Environment;
 use dyno_engine::net::url::{check_names, path, whole, wrong};
 use dyno_engine::{OpenOptions, Secret, TargetError};
@@ -43,12 +45,21 @@ impl ConnectConfig {
         Self::read(url, options, Environment::PROCESS)
     }
 
+    /// `url` with the database that the environment names, as output shows it.
+    ///
+    /// # Errors
+    /// As [`ConnectConfig::from_url`].
+    pub fn effective_url(url: &TargetUrl) -> Result<TargetUrl, TargetError> {
+        located(url, Environment::PROCESS)
+    }
+
     pub(super) fn read(
         url: &TargetUrl,
         options: &OpenOptions,
         environment: Environment,
     ) -> Result<Self, TargetError> {
         check_names(url, &PARAMETERS)?;
+        let url = &located(url, environment)?;
         let user = url.user.clone().ok_or_else(|| {
             TargetError::unsupported("the URL names no user")
                 .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@/ALIAS of tnsnames.ora")
@@ -69,6 +80,7 @@ impl ConnectConfig {
             one_instance: ["instance", "sid"].into_iter().any(|name| url.param(name).is_some()),
             user,
             password: options.password.clone(),
+            without_effect: without_effect(path(url, "tns-admin").as_ref(), environment),
             tns_admin: path(url, "tns-admin"),
             wallet: path(url, "wallet"),
             wallet_password: environment.var(WALLET_PASSWORD).map(Secret::new),

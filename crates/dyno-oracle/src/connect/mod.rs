@@ -4,6 +4,7 @@ mod config;
 mod dial;
 mod explain;
 mod from_url;
+mod surroundings;
 
 pub use config::{ConnectConfig, Endpoint, Protocol};
 pub(super) use dial::dial;

@@ -7,6 +7,7 @@
 mod company;
 mod histogram;
 mod observer;
+mod observer_reads;
 mod portable;
 mod sources;
 mod standing;

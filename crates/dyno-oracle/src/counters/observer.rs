@@ -10,6 +10,7 @@ use super::super::error::OraError;
 use super::super::sql;
 use super::company::Others;
 use super::histogram;
+use super::observer_reads::OraObserverReads;
 use super::portable::{Facts, fill};
 use super::sources::{STATISTICS, Source, Surroundings, granted_name};
 use super::standing;
@@ -25,6 +26,8 @@ pub(crate) struct OraObserver {
     started: Option<String>,
     /// What others did; nothing where their sessions cannot be seen, or are those of several instances.
     others: Option<Others>,
+    /// What observer and sampler have read; nothing where their sessions cannot be seen, or counters are those of several instances.
+    reads: Option<OraObserverReads>,
 }
 
 impl OraObserver {
@@ -52,7 +55,9 @@ impl OraObserver {
         let seen =
             !surroundings.rac && connection.rows_if_allowed(&sql::COUNTERS_OTHERS.text(), &[])?.is_some();
         let others = seen.then(Others::default);
-        Ok(Self { connection, sources, facts, started, others })
+        // The same views.
+        let reads = seen.then(OraObserverReads::default);
+        Ok(Self { connection, sources, facts, started, others, reads })
     }
 }
 
@@ -60,9 +65,11 @@ impl Facts {
     /// Takes a refusal as the reason why a source is missing; what is no refusal is an error.
     fn note_missing(&mut self, source: &Source, error: TargetError) -> Result<(), TargetError> {
         let Some(server) = OraError::of(&error) else { return Err(error) };
-        let object = granted_name(&source.view);
-        let reason =
-            format!("{} cannot be read ({server}): GRANT SELECT ON SYS.{object}", source.view.to_uppercase());
+        let grant = match server.is_missing_grant() {
+            true => format!(": GRANT SELECT ON SYS.{}", granted_name(&source.view)),
+            false => String::new(),
+        };
+        let reason = format!("{} cannot be read ({server}){grant}", source.view.to_uppercase());
         self.missing.insert(source.name, reason);
         Ok(())
     }
@@ -73,6 +80,13 @@ impl Observer for OraObserver {
         let mut snapshot = Snapshot::default();
         for (source, sql) in &self.sources {
             let counts = source.name == STATISTICS;
+            // Just before the counters, so that these hold neither less nor more of it but what this question costs each time.
+            if let (true, Some(reads)) = (counts, &mut self.reads) {
+                self.connection
+                    .rows(&sql::COUNTERS_OBSERVER.text(), &[])?
+                    .iter()
+                    .for_each(|row| reads.note(row));
+            }
             if counts {
                 tell(Counting::Asked);
             }
@@ -103,6 +117,9 @@ impl Observer for OraObserver {
         }
         standing::fill(&self.connection, &mut snapshot)?;
         fill(&mut snapshot, &self.facts);
+        if let Some(reads) = &self.reads {
+            reads.fill(&mut snapshot);
+        }
         if let Some(others) = &mut self.others {
             self.connection.rows(&sql::COUNTERS_OTHERS.text(), &[])?.iter().for_each(|row| others.note(row));
             others.fill(&mut snapshot);

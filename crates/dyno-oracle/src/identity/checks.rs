@@ -5,7 +5,8 @@ use dyno_record::{Advice, Severity};
 
 use super::super::layout::{check_block_bytes, chosen_block_size};
 use super::facts::Facts;
-use dyno_engine::advice::{advice, connections, fail, failed, note, ok, warn};
+use dyno_engine::WorkloadNeeds;
+use dyno_engine::advice::{advice, connections, fail, failed, note, ok, only_read, warn};
 
 /// The oldest release whose views are known, and the newest: 12.2 and 26ai (23.26).
 const OLDEST: (usize, usize) = (12, 2);
@@ -27,6 +28,29 @@ pub(super) fn reach(facts: &Facts) -> Advice {
     )
 }
 
+/// Whether packets may be larger than the server takes; `None` where the URL asks for no size.
+pub(super) fn packet_size(sdu: Option<u32>) -> Option<Advice> {
+    /// `DEFAULT_SDU_SIZE` where nobody has set it.
+    const USUAL: u32 = 8_192;
+    sdu.filter(|bytes| *bytes > USUAL).map(|bytes| {
+        note(
+            "packet_size",
+            format!("sdu is {bytes}, but the driver ignores a smaller size in the server's answer: on such a server, long requests fail"),
+            "set DEFAULT_SDU_SIZE on the database's host as high, or leave sdu out of the URL",
+        )
+    })
+}
+
+/// Whether settings of Oracle's own clients have no effect here; `None` where there are none.
+pub(super) fn client_settings(without_effect: &[String]) -> Option<Advice> {
+    let names = (!without_effect.is_empty()).then(|| without_effect.join(", "))?;
+    Some(note(
+        "client_settings",
+        format!("{names}: set for Oracle's own clients, without effect on sessions of Dyno"),
+        "write parameters of connections into the URL; set NLS parameters in the database, or by a logon trigger",
+    ))
+}
+
 /// Whether the release is one that Dyno was written for.
 pub(super) fn version(facts: &Facts) -> Advice {
     let found = &facts.version;
@@ -44,11 +68,14 @@ pub(super) fn version(facts: &Facts) -> Advice {
 }
 
 /// Whether this user can load.
-pub(super) fn privileges(facts: &Facts) -> Advice {
+pub(super) fn privileges(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
+    // The tables of a custom workload may be there already, made by another user.
+    let severity = if needs.uses_test_tables() { Severity::Fail } else { Severity::Note };
     let (user, missing) = (&facts.who.user, &facts.missing_privileges);
     if !missing.is_empty() {
-        return fail(
+        return advice(
             "privileges",
+            severity,
             format!("user {user} has not {}", missing.join(", ")),
             format!(
                 "GRANT {} TO {user}; `dyno check --grants` prints all that is of use",
@@ -57,8 +84,9 @@ pub(super) fn privileges(facts: &Facts) -> Advice {
         );
     }
     if !facts.has_quota {
-        return fail(
+        return advice(
             "privileges",
+            severity,
             format!("user {user} may not write into tablespace {}", facts.tablespace.name),
             format!("ALTER USER {user} QUOTA UNLIMITED ON {}", facts.tablespace.name),
         );
@@ -90,8 +118,8 @@ pub(super) fn views(facts: &Facts) -> Advice {
 }
 
 /// Whether all sessions can connect.
-pub(super) fn sessions(facts: &Facts, plan: &Plan) -> Advice {
-    let wanted = connections(plan.sessions(), plan);
+pub(super) fn sessions(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+    let wanted = connections(plan.sessions(), plan, needs);
     if let Some(most) = facts.sessions_per_user.filter(|most| *most < wanted) {
         return fail(
             "sessions",
@@ -124,21 +152,22 @@ pub(super) fn sessions(facts: &Facts, plan: &Plan) -> Advice {
 }
 
 /// Whether data can be written at all.
-pub(super) fn writable(facts: &Facts, plan: &Plan) -> Advice {
+pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
     let open = facts.database.as_ref().map_or("READ WRITE", |database| database[2].as_str());
     let role = facts.who.role.as_str();
     if !matches!(role, "" | "PRIMARY") || open != "READ WRITE" {
-        let severity = if plan.workload.writes() { Severity::Fail } else { Severity::Note };
-        return advice(
-            "writable",
-            severity,
-            format!(
-                "the database is {role}, open {open}: loading and updates need a primary that is open for writing"
+        let state = format!("the database is {role}, open {open}");
+        return match needs.reason_to_write(&facts.data) {
+            None => only_read(&state),
+            Some(why) => fail(
+                "writable",
+                format!("{state}, and {why}: loading and updates need a primary that is open for writing"),
+                "give target.url the primary's service",
             ),
-            "give target.url the primary's service",
-        );
+        };
     }
-    if facts.tablespace.status != "ONLINE" {
+    // The tables of a custom workload may lie in others.
+    if needs.uses_test_tables() && facts.tablespace.status != "ONLINE" {
         return fail(
             "writable",
             format!("tablespace {} is {}", facts.tablespace.name, facts.tablespace.status),

@@ -4,6 +4,7 @@ use dyno_plan::{Commit, Length, Plan};
 use dyno_record::Advice;
 
 use super::facts::Facts;
+use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{fail, note, ok, warn};
 
 /// Whether commits wait as the plan has it.
@@ -37,12 +38,12 @@ pub(super) fn commit(facts: &Facts, plan: &Plan) -> Advice {
 }
 
 /// Whether the window is long enough to hold the work that full redo logs cause.
-pub(super) fn redo_logs(facts: &Facts, plan: &Plan) -> Advice {
+pub(super) fn redo_logs(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let Some((groups, bytes)) = facts.redo else {
         return note("redo_logs", "the online redo logs cannot be seen", "GRANT SELECT ON SYS.V_$LOG");
     };
     let words = format!("{groups} redo logs of {} MiB and more", bytes >> 20);
-    if plan.workload.update_pct == 0 {
+    if !needs.writes() {
         return ok("redo_logs", format!("the run only reads; there are {words}"));
     }
     match plan.run.length() {

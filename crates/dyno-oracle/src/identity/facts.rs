@@ -1,5 +1,7 @@
 //! What the preflight check asks the database, in one place.
 
+use std::collections::BTreeSet;
+
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::counters::{Surroundings, is_rac, unreadable};
@@ -7,8 +9,8 @@ use super::super::layout::{Tablespace, survey, tablespace};
 use super::super::sql;
 use super::settings::{self, Settings};
 use super::who::{Who, who};
-use super::{host, version};
-use dyno_engine::{DataState, TargetError};
+use super::{host, profile, version};
+use dyno_engine::{DataState, TargetError, WorkloadNeeds};
 
 /// Everything that findings are made of.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub(super) struct Facts {
     pub(super) missing_privileges: Vec<&'static str>,
     /// Views that cannot be read, as they are granted: `V_$SYSSTAT`.
     pub(super) unreadable: Vec<String>,
+    /// Bytes of the buffer cache now, if they can be read.
+    pub(super) buffer_cache: Option<u64>,
     pub(super) rac: bool,
     /// Sessions of every kind on this instance, if they can be seen.
     pub(super) sessions: Option<u64>,
@@ -30,6 +34,8 @@ pub(super) struct Facts {
     pub(super) others: Option<(u64, u64)>,
     /// What the profile allows.
     pub(super) sessions_per_user: Option<u64>,
+    /// Limits of the user's profile on times and work that are set.
+    pub(super) profile_limits: Vec<(String, u64)>,
     /// Log mode, force logging, open mode, role, protection mode, if they can be read.
     pub(super) database: Option<[String; 5]>,
     /// Groups of the online redo log and bytes of the smallest, if they can be read.
@@ -41,6 +47,8 @@ pub(super) struct Facts {
     /// Free bytes in the files as they are.
     pub(super) free_bytes: Option<u64>,
     pub(super) same_host: bool,
+    /// Bytes of this user's tables that custom workloads name, indexes included; absent where none is there.
+    pub(super) named_bytes: Option<u64>,
     /// What is loaded, or why that cannot be told.
     pub(super) data: Result<DataState, TargetError>,
 }
@@ -49,7 +57,11 @@ pub(super) struct Facts {
 const NEEDED: [&str; 2] = ["CREATE SESSION", "CREATE TABLE"];
 
 /// Asks.
-pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Facts, TargetError> {
+pub(super) fn ask(
+    connection: &Connection,
+    config: &ConnectConfig,
+    needs: &WorkloadNeeds,
+) -> Result<Facts, TargetError> {
     let who = who(connection)?;
     let tablespace = tablespace(connection, config)?;
     let privileges = connection.rows(&sql::PRIVILEGES.text(), &[])?;
@@ -73,10 +85,12 @@ pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Fac
         settings: settings::read(connection)?,
         missing_privileges: NEEDED.into_iter().filter(|name| !has(name)).collect(),
         unreadable: unreadable(connection, surroundings)?,
+        buffer_cache: number(sql::BUFFER_CACHE, 0)?,
         rac: is_rac(connection)?,
         sessions: sessions.and_then(|rows| rows.first()?.parse(0)),
         others: others.and_then(|rows| Some((rows.first()?.parse(0)?, rows.first()?.parse(1)?))),
         sessions_per_user: number(sql::SESSIONS_PER_USER, 0)?,
+        profile_limits: profile::read(connection)?,
         database: database.and_then(|rows| {
             let row = rows.first()?;
             Some([0, 1, 2, 3, 4].map(|index| row.get(index).unwrap_or_default().to_owned()))
@@ -94,8 +108,20 @@ pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Fac
         has_quota: unlimited || quota.is_some_and(|(_, most)| most != 0),
         free_bytes: free.and_then(|rows| rows.first()?.parse(0)),
         same_host: host::is_this_one(&who.host, &who.instance),
+        named_bytes: match &needs.custom {
+            Some(custom) => named_bytes(connection, &custom.names)?,
+            None => None,
+        },
         data: survey(connection),
         who,
         tablespace,
     })
+}
+
+/// Bytes of this user's tables that are among `names`, which are in lower case.
+fn named_bytes(connection: &Connection, names: &BTreeSet<String>) -> Result<Option<u64>, TargetError> {
+    let tables = connection.rows_if_allowed(&sql::TABLE_SIZES.text(), &[])?.unwrap_or_default();
+    let is_named = |name: &str| names.contains(&name.to_lowercase());
+    let named = tables.iter().filter(|row| row.get(0).is_some_and(is_named));
+    Ok(named.filter_map(|row| row.parse::<u64>(1)).reduce(u64::saturating_add))
 }

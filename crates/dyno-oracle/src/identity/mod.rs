@@ -8,8 +8,11 @@ mod facts;
 mod host;
 mod instance;
 mod preflight;
+mod profile;
+mod profile_limits;
 mod room;
 mod settings;
+mod statement_limit;
 mod who;
 
 use dyno_record::Identity;
@@ -23,6 +26,7 @@ use dyno_engine::{ServerLife, TargetError};
 pub(super) use instance::{instance, reads_only};
 pub(super) use preflight::preflight;
 pub(super) use settings::shaping_of;
+pub(super) use statement_limit::statement_limit;
 
 use who::who;
 
@@ -37,9 +41,12 @@ pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Resul
         block_size: tablespace(connection, config)?.block_size,
         // Memory moves between the cache and others while an instance runs.
         cache_bytes: None,
+        direct_io: room::uses_direct_io(&settings),
         calibrated: calibrated::calibrated(connection)?,
         settings: settings::shaping(&settings),
         non_default: settings.non_default(),
+        // Sessions of Dyno have their commits wait, whatever the instance says, unless the plan says otherwise.
+        not_durable: Vec::new(),
         // Files may lie in ASM, on Exadata, or behind a name that means nothing here.
         data_path: None,
         redo_path: None,
@@ -70,8 +77,12 @@ fn in_short(banner: &str) -> String {
     let Some(number) = numbers.next_back() else { return banner.replace('\n', " ") };
     let edition =
         words.iter().position(|word| *word == "Edition").and_then(|at| words.get(at.checked_sub(1)?));
+    let level = words.iter().position(|word| *word == "Edition").and_then(|at| words.get(at + 1));
+    let level = level
+        .filter(|word| word.bytes().all(|b| b.is_ascii_digit()))
+        .map_or(String::new(), |level| format!(" {level}"));
     match edition {
-        Some(edition) => format!("{number} {edition} Edition"),
+        Some(edition) => format!("{number} {edition} Edition{level}"),
         None => format!("{number}{}", if banner.contains("Free") { " Free" } else { "" }),
     }
 }
@@ -105,6 +116,10 @@ mod tests {
             (
                 "Oracle Database 19c Enterprise Edition Release 19.0.0.0.0 - Production\nVersion 19.21.0.0.0",
                 "19.21.0.0.0 Enterprise Edition",
+            ),
+            (
+                "Oracle Database 19c Standard Edition 2 Release 19.0.0.0.0 - Production\nVersion 19.21.0.0.0",
+                "19.21.0.0.0 Standard Edition 2",
             ),
             (
                 "Oracle Database 12c Standard Edition Release 12.2.0.1.0 - 64bit Production",

@@ -4,15 +4,17 @@ use dyno_plan::{DataSpec, Plan};
 use dyno_record::Advice;
 
 use super::facts::Facts;
-use dyno_engine::advice::{self, fail, note, ok, still_needed};
+use dyno_engine::WorkloadNeeds;
+use dyno_engine::advice::{self, DataSize, fail, note, ok, still_needed};
 use dyno_engine::data::OWN_ROWS;
 use dyno_engine::disk::human;
+use dyno_engine::settings::Settings;
 
 /// Bytes of an index entry, its share of half-empty blocks included.
 const INDEX_BYTES_PER_ROW: u64 = 32;
 
 /// Bytes that the data of `spec` takes.
-fn data_bytes(spec: &DataSpec) -> u64 {
+pub(super) fn data_bytes(spec: &DataSpec) -> u64 {
     advice::data_bytes(spec, INDEX_BYTES_PER_ROW * (1 + u64::from(spec.secondary)))
 }
 
@@ -45,6 +47,13 @@ pub(super) fn tablespace(facts: &Facts) -> Advice {
     )
 }
 
+/// Whether data files are certainly read past the page cache; absent where that depends on where the files are.
+pub(super) fn uses_direct_io(settings: &Settings) -> Option<bool> {
+    let mode = settings.value("filesystemio_options")?.to_ascii_uppercase();
+    // ASM, Exadata and direct NFS bypass the page cache whatever this setting says.
+    matches!(mode.as_str(), "SETALL" | "DIRECTIO").then_some(true)
+}
+
 /// Whether files are read past the operating system's cache.
 pub(super) fn file_io(facts: &Facts) -> Advice {
     match facts.settings.value("filesystemio_options") {
@@ -67,20 +76,24 @@ pub(super) fn file_io(facts: &Facts) -> Advice {
 }
 
 /// Whether the run reads from the buffer cache or from storage.
-pub(super) fn cache(facts: &Facts, spec: &DataSpec) -> Advice {
-    let data = data_bytes(spec);
-    let sizes = ["db_cache_size", "sga_target", "memory_target"];
-    let Some((name, cache)) = sizes
-        .into_iter()
-        .find_map(|name| facts.settings.number(name).filter(|bytes| *bytes > 0).map(|bytes| (name, bytes)))
+pub(super) fn cache(facts: &Facts, size: DataSize) -> Advice {
+    let DataSize { subject, bytes: data } = size;
+    // Where memory is managed, db_cache_size is only a floor, so the targets are the better bound.
+    let sizes = ["sga_target", "memory_target", "db_cache_size"];
+    let configured = || {
+        sizes.into_iter().find_map(|name| {
+            facts.settings.number(name).filter(|bytes| *bytes > 0).map(|bytes| (name, bytes))
+        })
+    };
+    let Some((name, cache)) = facts.buffer_cache.map(|bytes| ("the buffer cache", bytes)).or_else(configured)
     else {
         return note(
             "cache",
-            format!("the data has {}; how large the buffer cache is cannot be seen", human(data)),
-            "GRANT SELECT ON SYS.V_$PARAMETER",
+            format!("{subject} {}; how large the buffer cache is cannot be seen", human(data)),
+            "GRANT SELECT ON SYS.V_$SGAINFO",
         );
     };
-    let found = format!("the data has {} and {name} is {}", human(data), human(cache));
+    let found = format!("{subject} {} and {name} is {}", human(data), human(cache));
     if data <= cache {
         return note(
             "cache",
@@ -95,9 +108,9 @@ pub(super) fn cache(facts: &Facts, spec: &DataSpec) -> Advice {
     )
 }
 
-/// Bytes that the rows which sessions of `plan` insert take at most, each in a block of its own.
-fn inserted_bytes(plan: &Plan, block_size: u64) -> u64 {
-    if plan.workload.churn_pct() == 0 {
+/// Bytes that the rows which sessions of `plan` insert into test tables take at most, each in a block of its own.
+fn inserted_bytes(plan: &Plan, needs: &WorkloadNeeds, block_size: u64) -> u64 {
+    if !needs.inserts {
         return 0;
     }
     u64::from(plan.sessions()).saturating_mul(OWN_ROWS).saturating_mul(block_size)
@@ -121,8 +134,8 @@ fn space_when_loaded(loaded: u64, inserted: u64, quota_left: Option<u64>) -> Adv
 }
 
 /// Whether a load, and what a run inserts, has room.
-pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan) -> Advice {
-    let inserted = inserted_bytes(plan, spec.block_size);
+pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+    let inserted = inserted_bytes(plan, needs, spec.block_size);
     let needed = data_bytes(spec).saturating_add(inserted);
     let Some(needed) = still_needed(&facts.data, spec, needed) else {
         return space_when_loaded(data_bytes(spec), inserted, facts.quota_left);
@@ -180,9 +193,10 @@ mod tests {
             let target = Some("oracle://u@h/s".to_owned());
             read(&PlanSource { sets, target, ..PlanSource::of(Engines(&[crate::SPEC])) }).unwrap()
         };
-        assert_eq!(inserted_bytes(&plan(&["run.sessions_per_schema=4"]), 8192), 0);
+        let inserted = |plan: &Plan| inserted_bytes(plan, &WorkloadNeeds::of_block_workload(plan), 8192);
+        assert_eq!(inserted(&plan(&["run.sessions_per_schema=4"])), 0);
         let inserts = plan(&["run.sessions_per_schema=4", "workload.insert_pct=10"]);
-        assert_eq!(inserted_bytes(&inserts, 8192), 4 * 1_000 * 8192);
+        assert_eq!(inserted(&inserts), 4 * 1_000 * 8192);
         assert_eq!(space_when_loaded(1 << 30, 8 << 20, None).severity, Severity::Ok);
         assert_eq!(space_when_loaded(1 << 30, 8 << 20, Some(8 << 20)).severity, Severity::Ok);
         let short = space_when_loaded(1 << 30, 8 << 20, Some(1 << 20));

@@ -28,7 +28,9 @@ pub(crate) const WORDS: TableWords = TableWords {
     // An index over rows that are there is built many times as fast as one that grows with them.
     key_first: false,
     end: "",
-    unlogged: Some(("", " NOLOGGING")),
+    drop_end: " PURGE",
+    // NOLOGGING holds for direct-path loads alone; these inserts would write all their redo.
+    unlogged: None,
     analyze: |name| {
         format!("BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, '{}', CASCADE => TRUE); END;", name.to_uppercase())
     },

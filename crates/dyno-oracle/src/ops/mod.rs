@@ -9,6 +9,7 @@
 //! for is a setting of the session. With `"plsql"` both run in one block, whose end is where PL/SQL waits. The server drive
 //! runs slices of operations in one block, and commits there in the way that was asked for.
 
+mod answer;
 mod binds;
 mod call;
 mod loops;

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use oracledb::{
-    Cursor, DB_TYPE_BINARY_DOUBLE, DB_TYPE_BINARY_FLOAT, DB_TYPE_NUMBER, Error, OracleNumber, ToDbValue,
-};
+use oracledb::{DB_TYPE_NUMBER, Error, ToDbValue};
 
+use super::answer::{built, has_one_row, is_block, is_query, number, read};
 use super::binds::{binds, texts};
 use super::loops::Loops;
 use super::statements::setting;
@@ -36,6 +35,8 @@ pub(crate) struct OraSession {
     /// Whether a transaction has begun that only a request ends.
     begun: bool,
     loops: Option<Loops>,
+    /// Of each statement whether it cannot have more than one row.
+    single_row: Box<[bool]>,
     /// The columns that were read last.
     row: LastRow,
 }
@@ -55,6 +56,7 @@ impl OraSession {
             begun: false,
             row: LastRow::default(),
             loops: setup.blocks.as_ref().filter(|_| setup.slices).map(|blocks| Loops::new(blocks, setup)),
+            single_row: setup.statements.iter().map(has_one_row).collect(),
             setup: setup.clone(),
         };
         session.prepare()?;
@@ -75,19 +77,17 @@ impl OraSession {
         }
     }
 
-    /// Queries are run with NULL for each bind: nothing equals that, so nothing is read. What has no binds or changes rows is
-    /// not run.
+    /// Each is parsed and not run: what was run with NULL for its binds would leave a plan that was made for NULL.
     fn parse(&self) -> Result<(), TargetError> {
         let driver = self.connection.driver();
-        for Statement { name, sql, params, .. } in self
-            .setup
-            .statements
-            .iter()
-            .filter(|statement| is_query(statement) && !statement.params.is_empty())
-        {
-            let (values, texts) = (vec![Value::Null; params.len()], vec![""; params.len()]);
-            let parsed = driver.query(sql, &binds(params, &values, &texts)).map(drop);
-            parsed.map_err(|error| not_prepared(&error, &self.setup, name))?;
+        for (statement, &single_row) in self.setup.statements.iter().zip(&self.single_row) {
+            let parsed =
+                built(driver, &statement.sql, single_row).and_then(|mut built| match built.is_ddl() {
+                    // The driver would run it.
+                    true => Ok(()),
+                    false => built.ensure_fully_parsed(),
+                });
+            parsed.map_err(|error| not_prepared(&error, &self.setup, &statement.name))?;
         }
         if let (Some(loops), Some(blocks)) = (&self.loops, &self.setup.blocks) {
             let parsed = loops.prepare(driver, blocks);
@@ -111,7 +111,8 @@ impl OraSession {
         let binds = binds(&statement.params, values, &texts);
         let mut row = std::mem::take(&mut self.row);
         row.clear();
-        let done = self.call(|session| session.run(statement, binds, &mut row));
+        let single_row = self.single_row[id.index()];
+        let done = self.call(|session| session.run(statement, single_row, binds, &mut row));
         self.row = row;
         done
     }
@@ -120,6 +121,7 @@ impl OraSession {
     fn run(
         &self,
         statement: &Statement,
+        single_row: bool,
         mut binds: Vec<&dyn ToDbValue>,
         row: &mut LastRow,
     ) -> Result<Done, Error> {
@@ -127,7 +129,7 @@ impl OraSession {
         let driver = self.connection.driver();
         let tells = *commits == Commits::Inside || matches!(answer, Answer::Number | Answer::Columns);
         let rows = if is_query(statement) {
-            read(driver.query(sql, &binds)?, *answer, row)?
+            read(built(driver, sql, single_row)?.query(&binds)?, *answer, single_row, row)?
         } else if tells {
             binds.push(&DB_TYPE_NUMBER);
             let told = number(&driver.execute(sql, &binds)?.out_bind_data())?;
@@ -214,60 +216,6 @@ impl OraSession {
         self.breaker.interrupt();
         OpError::fatal("panic", reason)
     }
-}
-
-/// Whether a statement is a query: anything else but a change of rows is a block, which tells its number in its last bind.
-fn is_query(statement: &Statement) -> bool {
-    !statement.writes() && !is_block(statement)
-}
-
-fn is_block(statement: &Statement) -> bool {
-    let word = statement.sql.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty());
-    let is = |name: &&str| word.is_some_and(|word| word.eq_ignore_ascii_case(name));
-    ["BEGIN", "DECLARE", "CALL"].iter().any(is)
-}
-
-/// What is read of the answer to a query.
-fn read(cursor: Cursor, answer: Answer, last_row: &mut LastRow) -> Result<u64, Error> {
-    let (mut count, mut last) = (0, 0);
-    for row in cursor {
-        let row = row?;
-        count += 1;
-        match answer {
-            Answer::Number => last = number(&row)?,
-            Answer::Columns => columns(&row, last_row)?,
-            Answer::Row | Answer::Rows | Answer::Changed { .. } => {}
-        }
-    }
-    Ok(if answer == Answer::Number { last } else { count })
-}
-
-/// The columns of a row: whole numbers, floating-point numbers, and what is a text, decimal numbers among them.
-fn columns(row: &oracledb::Row, last_row: &mut LastRow) -> Result<(), Error> {
-    last_row.clear();
-    for (column, metadata) in row.columns().iter().enumerate() {
-        match metadata.db_type().name() {
-            of if of == DB_TYPE_NUMBER.name() => {
-                let text = row.get::<Option<OracleNumber>>(column)?.map(|number| number.to_string());
-                let whole = text.as_ref().and_then(|text| text.parse().ok()).map(Value::Int);
-                let value = whole.or_else(|| text.as_ref().map(|text| Value::Text(text.as_bytes())));
-                last_row.push(value.unwrap_or(Value::Null));
-            }
-            of if of == DB_TYPE_BINARY_DOUBLE.name() || of == DB_TYPE_BINARY_FLOAT.name() => {
-                last_row.push(row.get::<Option<f64>>(column)?.map_or(Value::Null, Value::Real));
-            }
-            _ => {
-                let text = row.get::<Option<String>>(column)?;
-                last_row.push(text.as_ref().map_or(Value::Null, |text| Value::Text(text.as_bytes())));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The number that a row begins with; 0 where that is NULL.
-fn number(row: &oracledb::Row) -> Result<u64, Error> {
-    Ok(row.get::<Option<i64>>(0)?.unwrap_or(0) as u64)
 }
 
 fn connect(
@@ -380,24 +328,5 @@ impl Slices for OraSession {
 impl fmt::Debug for OraSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "OraSession({})", self.setup.number)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use dyno_engine::Type;
-
-    use super::*;
-
-    #[test]
-    fn what_is_no_query_is_executed() {
-        let read = |sql: &str| is_query(&Statement::read("s", sql.to_owned(), &[Type::Int], Answer::Number));
-        assert!(
-            read("SELECT 1 FROM DUAL WHERE 1 = :a")
-                && read("  with x AS (SELECT 1 FROM DUAL) SELECT * FROM x")
-        );
-        assert!(!read("BEGIN :b := f(:a); END;") && !read("declare n NUMBER; BEGIN NULL; END;"));
-        assert!(!read("CALL f(:a) INTO :b"));
-        assert!(!is_query(&Statement::write("s", "DELETE FROM t WHERE a = :a".to_owned(), &[Type::Int])));
     }
 }

@@ -16,6 +16,7 @@ GRANT SELECT ON SYS.V_$SYS_TIME_MODEL TO dyno;
 GRANT SELECT ON SYS.V_$OSSTAT TO dyno;
 GRANT SELECT ON SYS.V_$IOSTAT_FILE TO dyno;
 GRANT SELECT ON SYS.V_$PARAMETER TO dyno;
+GRANT SELECT ON SYS.V_$SGAINFO TO dyno;
 GRANT SELECT ON SYS.V_$INSTANCE TO dyno;
 GRANT SELECT ON SYS.V_$DATABASE TO dyno;
 GRANT SELECT ON SYS.V_$SESSION TO dyno;
@@ -51,7 +52,13 @@ GRANT SELECT ON SYS.GV_$CON_SYS_TIME_MODEL TO dyno;
 -- Or where STATSPACK is installed:
 -- GRANT EXECUTE ON PERFSTAT.STATSPACK TO dyno;
 
--- 7. Only to take the statements of an application from its cursor cache (dyno import-statements). No pack is needed; texts of all
+-- 7. Only for workloads that make sequences or procedures in their setup (insert-constant-size, key-value, queue, time-series,
+-- order entry with procedures), and for bulk loads that end with a checkpoint:
+-- GRANT CREATE SEQUENCE TO dyno;
+-- GRANT CREATE PROCEDURE TO dyno;
+-- GRANT ALTER SYSTEM TO dyno;
+
+-- 8. Only to take the statements of an application from its cursor cache (dyno import-statements). No pack is needed; texts of all
 -- users can be seen then:
 -- GRANT SELECT ON SYS.V_$SQLSTATS TO dyno;
 -- GRANT SELECT ON SYS.V_$SQL TO dyno;

@@ -94,7 +94,9 @@ impl<'a> Settings<'a> {
             Some(value) => self.lines.origin(value.at),
             None => self.whole_file(),
         };
-        let value = setting.is_given().then(|| setting.written.clone());
+        // A backslash before a line end joins two lines, so a value can hold the line of a password.
+        let shown = setting.is_given() && !setting.written.to_ascii_uppercase().contains("PASSW");
+        let value = shown.then(|| setting.written.clone());
         let (problem, hint) = (problem.into(), hint.into());
         self.errors.push(PlanError { kind, origin, key: Some(setting.name.into()), value, problem, hint });
     }

@@ -239,6 +239,8 @@ fn no_password_is_copied_or_shown() {
         format!("SYSDBA_PASSWD=\"{secret}`x`\"\n"),
         format!("SYSDBA_PASSWD={secret} {secret}\n"),
         format!("SYSDBA_PASSWD='{secret}\n"),
+        format!("ADMIN_SQLNET_SERVICE=\\\nSYSDBA_PASSWD='{secret}'\n"),
+        format!("UPDATE_PCT=\\\nSYSDBA_PASSWD='{secret}'\n"),
         format!("SQLNET_SERVICE_BASE=user1/{secret}@db\n"),
         format!("{secret}\n"),
     ] {

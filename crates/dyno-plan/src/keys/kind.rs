@@ -103,7 +103,7 @@ pub(crate) const fn millis(millis: u64) -> Span {
 }
 
 /// A whole number with its thousands separated: `10,000`.
-pub(crate) fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {

@@ -17,8 +17,8 @@ mod workload;
 
 pub use key::{Fallback, Key, Section, Shown};
 use kind::at;
-pub use kind::{At, Kind};
-pub(crate) use kind::{seconds, thousands};
+pub(crate) use kind::seconds;
+pub use kind::{At, Kind, thousands};
 pub use limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX};
 pub(crate) use value::{Raw, Refused};
 

@@ -70,5 +70,22 @@ pub(super) const SECTION: Section = Section {
             .more("Takes root on the database's host (`/proc/sys/vm/drop_caches`). What others read there is gone from the cache, \
                    too; and what a run reads goes into it again: the audit says how much came from there all the same.")
             .example("true"),
+        Key::new("run.on_lost", Kind::Word(&[], at!(run.on_lost)))
+            .words(&[
+                (
+                    "fail",
+                    "sessions try to connect again for 30 s, and the run fails when the database's counters cannot be read",
+                ),
+                (
+                    "reconnect",
+                    "sessions and observers try to connect again until the run ends, and the outage is measured",
+                ),
+            ])
+            .default("fail")
+            .doc("What happens when sessions lose the database: for tests of a failover or a restart.")
+            .more("With `reconnect` the record has each outage: the last answer before it and the first after it, failed operations, \
+                   commits in doubt, and the throughput before and after. Only with a window that ends by `time`.")
+            .example("reconnect")
+            .for_servers(),
     ],
 };

@@ -159,6 +159,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("run.ops_per_session", "1 1000000000000", "0 1000000000001"),
         ("run.drain", "100ms 1h", "0s 61m"),
         ("run.drop_page_cache", "true false", "yes 1 on"),
+        ("run.on_lost", "fail reconnect", "true retry"),
         ("observe.interval", "100ms 1h", "99ms 61m 0s"),
         ("observe.waits", "0.1/s 1000/s off", "0.01/s 1001/s on"),
         ("observe.host", "auto driver", "database off"),

@@ -16,6 +16,8 @@ use crate::engine::Engines;
 use crate::error::PlanErrors;
 use crate::plan::{Plan, Target};
 use draft::Draft;
+pub(crate) use options::axis_name;
+pub use options::keys_set_by;
 pub use rules::is_of_method;
 pub use source::{FILE_BYTES_MAX, PlanFile, PlanSource};
 

@@ -4,7 +4,8 @@ use super::axes::{self, Written};
 use super::draft::Draft;
 use super::unknown::refuse_key;
 use crate::error::{Origin, PlanErrorKind, shown_key};
-use crate::keys::{self, Raw};
+use crate::keys::{self, Key, Raw};
+use crate::sweep::SESSIONS;
 
 /// Reads one `--set` option.
 pub(super) fn set(draft: &mut Draft, text: &str) {
@@ -33,6 +34,26 @@ fn set_axis(draft: &mut Draft, axis: &str, values: &str) {
         .map(|value| Written { raw: Raw::Text(value), text: value, origin: Origin::Set })
         .collect();
     axes::read(draft, unquoted(axis), &values, Origin::Set);
+}
+
+/// The name of the axis that `--set PATH=…` is about, without quotes: `data.seed` of `sweep."data.seed"`. Absent where the
+/// path is not an axis.
+pub(crate) fn axis_name(path: &str) -> Option<&str> {
+    let path = path.trim();
+    if keys::find(path).is_some() {
+        return None;
+    }
+    path.strip_prefix("sweep.").map(unquoted)
+}
+
+/// Every key that `--set PATH=…` could change, alone or as an axis of a sweep. Empty where the reader refuses the path as
+/// unknown.
+pub fn keys_set_by(path: &str) -> Vec<&'static Key> {
+    match axis_name(path) {
+        None => keys::find(path.trim()).into_iter().collect(),
+        Some(SESSIONS) => keys::find("run.sessions_per_schema").into_iter().collect(),
+        Some(name) => keys::all().filter(|key| key.path == name || key.name() == name).collect(),
+    }
 }
 
 /// Reads the `--target` options.

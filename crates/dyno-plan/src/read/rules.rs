@@ -27,7 +27,7 @@ pub(super) struct Rule {
 }
 
 /// Every rule.
-pub(super) static RULES: [Rule; 36] = [
+pub(super) static RULES: [Rule; 37] = [
     Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| targets::weights(plan) },
     Rule { paths: &["target.count", "target.urls"], broken: |plan, _| targets::too_many_targets(plan) },
     Rule {
@@ -83,6 +83,10 @@ pub(super) static RULES: [Rule; 36] = [
     },
     Rule { paths: &["workload.phases", "workload.rate"], broken: |plan, _| load::rate_and_phases(plan) },
     Rule { paths: &["workload.phases", "run.ops_per_session"], broken: |plan, _| load::ops_and_phases(plan) },
+    Rule {
+        paths: &["run.on_lost", "run.ops_per_session"],
+        broken: |plan, _| load::reconnect_without_end(plan),
+    },
     Rule { paths: &["workload.phases"], broken: |plan, _| load::phases_unread(plan) },
     Rule { paths: &["workload.phases", "run.time"], broken: |plan, _| load::time_of_phases(plan) },
     Rule { paths: &["workload.phases"], broken: |plan, _| load::phases_out_of_range(plan) },

@@ -254,6 +254,13 @@ fn of_two_lengths_the_option_wins_and_two_in_one_place_are_an_error() {
     assert_eq!(plan("", &["run.ops_per_session=7"]).run.length(), Length::Ops(7));
     let start = "dyno.toml:5:19: run.ops_per_session = 7: not together with run.time; keep one of the two";
     assert_error("[run]\ntime = \"5s\"\nops_per_session = 7\n", &[], start, &[]);
+    let words = ["would never end by operations", "set run.time"];
+    assert_error(
+        "[run]\nops_per_session = 7\non_lost = \"reconnect\"\n",
+        &[],
+        "dyno.toml:5:11: run.on_lost",
+        &words,
+    );
     assert_error(
         "",
         &["run.time=5s", "run.ops_per_session=7"],

@@ -45,8 +45,11 @@ mod request {
 
 /// Answers the server's requests until it says that we are who we say.
 pub(super) fn authenticate(connection: &mut Connection, config: &ConnectConfig) -> Result<(), AuthError> {
+    let mut is_asked = false;
     loop {
         let (request, data) = next(connection)?;
+        check_method(config, request, is_asked)?;
+        is_asked = true;
         let required = config.channel_binding == ChannelBinding::Require;
         if required && request != request::SASL {
             return Err(denied(
@@ -89,6 +92,30 @@ pub(super) fn authenticate(connection: &mut Connection, config: &ConnectConfig) 
             }
         }
     }
+}
+
+/// Fails where the server asks for what `require_auth` does not accept; `is_asked`: it has asked for something before.
+fn check_method(config: &ConnectConfig, request: i32, is_asked: bool) -> Result<(), AuthError> {
+    let Some(accepted) = &config.require_auth else { return Ok(()) };
+    let method = match request {
+        request::OK if is_asked => return Ok(()),
+        request::OK => "none",
+        request::CLEARTEXT => "password",
+        request::MD5 => "md5",
+        request::GSS => "gss",
+        request::SSPI => "sspi",
+        request::SASL => "scram-sha-256",
+        _ => return Ok(()),
+    };
+    if accepted.accepts(method) {
+        return Ok(());
+    }
+    let asks = match method {
+        "none" => "lets the user in without a login".to_owned(),
+        method => format!("asks for {method}"),
+    };
+    Err(denied(format!("the server {asks}, but require_auth is {:?}", accepted.text()))
+        .hinted("change the method in the server's pg_hba.conf, or require_auth (PGREQUIREAUTH)"))
 }
 
 impl AuthError {

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::require_auth::RequireAuth;
+use super::session_attrs::SessionAttrs;
 use dyno_engine::Secret;
 use dyno_engine::net::Address;
 use dyno_engine::net::sockopt::Keepalive;
+use dyno_engine::net::tls::TlsOffer;
 
 /// Whether and how the connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,12 +69,20 @@ pub struct ConnectConfig {
     pub ssl_cert: Option<PathBuf>,
     /// The client's private key.
     pub ssl_key: Option<PathBuf>,
+    /// The versions of TLS, and whether the host's name is sent.
+    pub(super) tls_offer: TlsOffer,
     /// Whether to bind the password exchange to TLS.
     pub channel_binding: ChannelBinding,
+    /// The ways to log in that are accepted; `None` is all.
+    pub require_auth: Option<RequireAuth>,
+    /// Which kind of server is accepted.
+    pub target_session_attrs: SessionAttrs,
     /// What the user wants to read in `application_name`, behind Dyno's own words.
     pub application_name: Option<String>,
     /// Command-line options for the server process: `-c work_mem=64MB`.
     pub options: Option<String>,
+    /// Settings of the session that libpq takes from the environment, such as `timezone`.
+    pub(super) session_settings: Vec<(&'static str, String)>,
     /// The longest wait for one connection to be ready.
     pub connect_timeout: Duration,
     /// How a dead peer is noticed.

@@ -44,6 +44,15 @@ pub(super) fn refused(error: &PgError, config: &ConnectConfig) -> TargetError {
             "close other connections, plan fewer sessions, or raise max_connections (and the role's or database's CONNECTION LIMIT)".to_owned()
         }
         "57P03" => "the server is starting up, recovering or shutting down: try again when it accepts connections".to_owned(),
+        _ if error.message.contains("unsupported startup parameter") => {
+            "the pooler takes no such setting: add it to ignore_startup_parameters in pgbouncer.ini, or leave options, PGOPTIONS, PGGEQO and the like out".to_owned()
+        }
+        _ if error.message.contains("max_client_conn") || error.message.contains("no more connections allowed") => {
+            "the pooler takes no more clients: plan fewer sessions, or raise max_client_conn in pgbouncer.ini".to_owned()
+        }
+        _ if error.message.contains("query_wait_timeout") => {
+            "no server connection of the pooler came free in time: raise default_pool_size or query_wait_timeout in pgbouncer.ini".to_owned()
+        }
         "08P01" => format!("check that port {port} is that of a PostgreSQL server, and that a pooler between knows this user and database"),
         _ => error.hint.clone(),
     };

@@ -86,6 +86,7 @@ fn attempt(
         .and_then(|()| settle(&mut connection));
     match result {
         Ok(()) => {
+            config.target_session_attrs.check(|name| connection.parameter(name))?;
             connection
                 .line
                 .stream
@@ -120,6 +121,7 @@ fn greet(
     if let Some(options) = &config.options {
         parameters.push(("options", options));
     }
+    parameters.extend(config.session_settings.iter().map(|(name, value)| (*name, value.as_str())));
     message::startup(&mut connection.line.out, &parameters);
     Ok(connection.line.send()?)
 }

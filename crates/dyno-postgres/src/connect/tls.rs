@@ -47,7 +47,7 @@ fn no_tls(config: &ConnectConfig) -> TargetError {
 }
 
 fn shake_hands(socket: Socket, host: &str, config: &ConnectConfig) -> Result<Stream, Failure> {
-    let client = tls::client(trust(config)?, client_certificate(config)?)?;
+    let client = tls::client(trust(config)?, client_certificate(config)?, config.tls_offer)?;
     match tls::shake_hands(socket, host, client)? {
         Ok(stream) => Ok(stream),
         Err(Failed::Io(error)) => Err(Failure::Final(explain::broken(WireError::Io(error), config))),

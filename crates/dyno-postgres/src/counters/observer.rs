@@ -1,18 +1,21 @@
 //! The observer: one connection, one statement per snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dyno_plan::DataSpec;
-use dyno_record::Snapshot;
+use dyno_record::{RELOADED, Snapshot};
 
 use super::super::connect::ConnectConfig;
 use super::super::identity::shown;
 use super::super::pool::Pool;
 use super::super::wire::{Connection, PgError, Row};
 use super::company::Company;
+use super::observer_reads::{OBSERVER, PgObserverReads};
 use super::portable::{Facts, fill};
-use super::sources::{Source, sources, statement};
+use super::shape::PgWatchedObjects;
+use super::source::Source;
+use super::sources::{ROLE_SETTINGS, sources, statement};
 use super::{OBSERVER_SETTINGS, flush_sql};
 use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
@@ -31,6 +34,7 @@ pub(crate) struct PgObserver {
     /// The settings as last read, and when the server had loaded them then.
     settings: Option<(String, Vec<Row>)>,
     company: Company,
+    reads: PgObserverReads,
     commits: u64,
     /// Whether sessions work on Dyno's own test tables.
     on_test_tables: bool,
@@ -44,10 +48,13 @@ impl PgObserver {
         config: &ConnectConfig,
         pool: Option<Arc<Pool>>,
         spec: &DataSpec,
+        names: &BTreeSet<String>,
     ) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno observer")?;
         connection.simple(OBSERVER_SETTINGS)?;
-        let sources = sources(connection.server_version_num(), spec);
+        let mut commits = 2;
+        let watched = PgWatchedObjects::find(&mut connection, names, &mut commits)?;
+        let sources = sources(connection.server_version_num(), spec, &watched);
         // The server runs one transaction to open a connection, and the settings were another.
         let pool = pool.map(|pool| (Arc::clone(&pool), pool.own_commits()));
         let mut observer = Self {
@@ -57,7 +64,8 @@ impl PgObserver {
             sql: Default::default(),
             settings: None,
             company: Company::default(),
-            commits: 2,
+            reads: PgObserverReads::new(),
+            commits,
             on_test_tables: !spec.is_none(),
             pool,
         };
@@ -120,6 +128,7 @@ impl PgObserver {
         if let Some((loaded, settings)) = &self.settings {
             let mut rows = self.connection.simple(&self.sql[0])?;
             self.commits += 1;
+            self.reads.note(&rows);
             if loaded_at(&rows).as_deref() == Some(loaded) {
                 rows.extend(settings.iter().cloned());
                 return Ok(rows);
@@ -127,6 +136,7 @@ impl PgObserver {
         }
         let rows = self.connection.simple(&self.sql[1])?;
         self.commits += 1;
+        self.reads.note(&rows);
         let settings = rows.iter().filter(|row| row.get(0) == Some("setting")).cloned().collect();
         self.settings = loaded_at(&rows).map(|loaded| (loaded, settings));
         Ok(rows)
@@ -141,6 +151,7 @@ impl Observer for PgObserver {
             // A privilege was taken away, or an object dropped, since the sources were tried: try again which can be read.
             Err(error) if PgError::of(&error).is_some_and(|server| !server.is_fatal()) => {
                 self.probe()?;
+                self.reads.lose();
                 self.rows()?
             }
             Err(error) => return Err(error),
@@ -151,6 +162,7 @@ impl Observer for PgObserver {
         let mut snapshot = Snapshot::default();
         for row in &rows {
             if let (Some(source), Some(key)) = (row.get(0), row.get(1))
+                && source != OBSERVER
                 && !self.company.takes(source, key, row.get(2))
             {
                 note(&mut snapshot, &mut facts, source, key, row.get(2));
@@ -160,6 +172,7 @@ impl Observer for PgObserver {
             self.missing.iter().map(|(&source, reason)| (source.to_owned(), reason.clone())).collect();
         fill(&mut snapshot, &facts);
         self.company.fill(&mut snapshot);
+        self.reads.fill(&mut snapshot, facts.block_size());
         Ok(snapshot)
     }
 
@@ -185,12 +198,19 @@ fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, key: &str, val
             snapshot.settings.insert(key.to_owned(), value);
             return;
         }
+        (ROLE_SETTINGS, _) => {
+            snapshot.settings.insert(key.to_owned(), text());
+            return;
+        }
         ("shape", _) => {
             snapshot.shape.insert(key.to_owned(), text());
             return;
         }
         ("server", "wal_bytes") => {}
-        ("server", LOADED) => return,
+        ("server", LOADED) => {
+            snapshot.settings.insert(RELOADED.to_owned(), text());
+            return;
+        }
         ("server", _) => {
             facts.settings.insert(key.to_owned(), text());
             snapshot.epochs.insert(format!("server.{key}"), text());

@@ -27,6 +27,11 @@ impl Facts {
         Self { version_num, missing, settings: BTreeMap::new(), on_test_tables: true }
     }
 
+    /// The setting `block_size`, bytes; `None` where it cannot be read.
+    pub(super) fn block_size(&self) -> Option<u64> {
+        self.setting("block_size").parse().ok()
+    }
+
     fn setting(&self, name: &str) -> &str {
         self.settings.get(&format!("setting.{name}")).map_or("", String::as_str)
     }
@@ -73,7 +78,7 @@ const READINGS: [Reading; 20] = [
     (Counter::Commits, |native| native.database("xact_commit")),
     (Counter::Rollbacks, |native| native.database("xact_rollback")),
     (Counter::Executions, |_| {
-        Err("PostgreSQL counts statements only with the extension pg_stat_statements".into())
+        Err("Dyno reads no count of statements from PostgreSQL: only the extension pg_stat_statements has one".into())
     }),
     (Counter::RowsRead, |native| native.rows(&["seq_tup_read", "idx_tup_fetch", "bitmap_tup_fetch"])),
     (Counter::RowsWritten, |native| native.rows_written()),
@@ -116,7 +121,7 @@ impl Native<'_> {
 
     /// A column of this database; all of them stand still when the server does not count.
     fn database(&self, column: &str) -> Known {
-        if matches!(column, "blks_hit" | "blks_read") {
+        if matches!(column, "blks_hit" | "blks_read" | "xact_commit" | "xact_rollback") {
             self.facts.needs("track_counts")?;
         }
         self.get("pg_stat_database", column)
@@ -394,5 +399,14 @@ mod tests {
         let settings = [("track_counts", "on")];
         assert_eq!(value(&snapshot(160_000, &settings, &values), Counter::PhysicalReadRequests), 4);
         assert!(reason(&snapshot(170_000, &settings, &values), Counter::PhysicalReadRequests).contains("17"));
+    }
+
+    #[test]
+    fn commits_without_track_counts_are_absent() {
+        let values = [("pg_stat_database.xact_commit", 4.0)];
+        let counted = snapshot(150_000, &[("track_counts", "on")], &values);
+        assert_eq!(value(&counted, Counter::Commits), 4);
+        let uncounted = snapshot(150_000, &[("track_counts", "off")], &values);
+        assert!(reason(&uncounted, Counter::Commits).contains("track_counts"));
     }
 }

@@ -3,19 +3,16 @@
 use dyno_plan::DataSpec;
 
 use super::super::layout::{SCHEMA, Table, literal, tables};
+use super::observer_reads;
+use super::shape::{self, PgWatchedObjects};
+use super::source::Source;
 use dyno_engine::data::TableKind;
-
-/// One source of counters. A source that this server lacks or this user may not read leaves the others alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Source {
-    /// The view, or `server`, or `dyno.rows`.
-    pub(super) name: &'static str,
-    /// The query; columns source, key and value, all text.
-    pub(super) sql: String,
-}
 
 /// Every setting of the server.
 const SETTINGS: &str = include_str!("../sql/counters_settings.sql");
+
+/// Settings that new sessions get by their database or role; read with every snapshot, for sessions may be new.
+pub(super) const ROLE_SETTINGS: &str = "setting of new sessions";
 
 /// Server start, timeline and position in the WAL.
 const SERVER: &str = include_str!("../sql/counters_server.sql");
@@ -30,14 +27,18 @@ const NO_COUNTERS: &str =
     "ARRAY['datid', 'datname', 'numbackends', 'op_bytes', 'backend_type', 'object', 'context']";
 
 /// The sources of a server with version number `version_num`; the last two only where `spec`'s tables are there.
-pub(super) fn sources(version_num: u32, spec: &DataSpec) -> Vec<Source> {
+pub(super) fn sources(version_num: u32, spec: &DataSpec, watched: &PgWatchedObjects) -> Vec<Source> {
     let mut sources = vec![
         Source { name: "server", sql: SERVER.to_owned() },
         Source { name: "settings", sql: SETTINGS.to_owned() },
-        shape(version_num, spec),
-        view("pg_stat_database", "WHERE v.datname = current_database()"),
-        view("pg_stat_bgwriter", ""),
     ];
+    sources.extend(shape::source(version_num, spec, watched));
+    sources.push(Source {
+        name: ROLE_SETTINGS,
+        sql: include_str!("../sql/counters_role_settings.sql").to_owned(),
+    });
+    sources.push(view("pg_stat_database", "WHERE v.datname = current_database()"));
+    sources.push(view("pg_stat_bgwriter", ""));
     if version_num >= 140_000 {
         sources.push(view("pg_stat_wal", ""));
     }
@@ -53,18 +54,9 @@ pub(super) fn sources(version_num: u32, spec: &DataSpec) -> Vec<Source> {
     sources.push(company(spec));
     sources
         .extend([of_kind(spec, TableKind::Rows, "dyno.rows"), of_kind(spec, TableKind::Scan, "dyno.scan")]);
+    // The last of them, for it tells what all of them have read.
+    sources.extend(observer_reads::source(version_num));
     sources
-}
-
-/// What the tables are made of, and what hangs on them.
-fn shape(version_num: u32, spec: &DataSpec) -> Source {
-    let tables = oids(tables(spec).iter().map(Table::plain_name));
-    let mut sql = include_str!("../sql/counters_shape.sql").replace("{tables}", &tables);
-    if version_num >= 150_000 {
-        let schemas = include_str!("../sql/counters_shape_schemas.sql");
-        sql = format!("{sql}UNION ALL\n{}", schemas.replace("{schema}", &literal(SCHEMA)));
-    }
-    Source { name: "shape", sql }
 }
 
 /// All sources as one statement.
@@ -127,8 +119,12 @@ mod tests {
     use super::*;
 
     fn names(version_num: u32) -> Vec<&'static str> {
+        names_for(version_num, 1)
+    }
+
+    fn names_for(version_num: u32, schemas: u32) -> Vec<&'static str> {
         let spec = DataSpec {
-            schemas: 1,
+            schemas,
             rows: 1,
             scan_rows: 1,
             block_size: 8192,
@@ -136,7 +132,7 @@ mod tests {
             seed: 1,
             secondary: false,
         };
-        sources(version_num, &spec).iter().map(|source| source.name).collect()
+        sources(version_num, &spec, &PgWatchedObjects::default()).iter().map(|source| source.name).collect()
     }
 
     #[test]
@@ -145,6 +141,7 @@ mod tests {
             "server",
             "settings",
             "shape",
+            "setting of new sessions",
             "pg_stat_database",
             "pg_stat_bgwriter",
             "dyno.company",
@@ -154,6 +151,7 @@ mod tests {
         assert_eq!(names(130_000), old);
         assert!(names(140_002).contains(&"pg_stat_wal") && !names(140_002).contains(&"pg_stat_io"));
         assert!(names(160_000).contains(&"pg_stat_io") && !names(160_000).contains(&"pg_stat_checkpointer"));
-        assert_eq!(names(170_000).len(), 11);
+        assert_eq!(names(170_000).len(), 13);
+        assert_eq!(names(170_000).last(), Some(&"dyno.observer"), "it tells of all before it");
     }
 }

@@ -1,14 +1,16 @@
 //! Checks of reach, rights, and of what the counters need.
 
-use dyno_plan::{Bytes, Drive, Plan};
+use dyno_plan::{Bytes, Plan};
 use dyno_record::Advice;
 
 use super::super::layout::{SCHEMA, ident};
 use super::super::pool::{Statements, Way};
+use super::block::chosen_block_size;
 use super::facts::Facts;
 use super::settings::alter;
-use super::{NEWEST_MAJOR, OLDEST_VERSION, chosen_block_size};
-use dyno_engine::advice::{connections as wanted_connections, fail, failed, note, ok, warn};
+use super::{NEWEST_MAJOR, OLDEST_VERSION};
+use dyno_engine::WorkloadNeeds;
+use dyno_engine::advice::{connections as wanted_connections, fail, failed, note, ok, only_read, warn};
 
 /// Whether and as whom it can be reached.
 pub(super) fn reach(facts: &Facts) -> Advice {
@@ -43,9 +45,20 @@ pub(super) fn version(facts: &Facts) -> Advice {
 }
 
 /// What a pooler between sessions and server takes from a run.
-pub(super) fn pooler(facts: &Facts, plan: &Plan) -> Advice {
+pub(super) fn pooler(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     match facts.through {
-        Some(Way::Pooled(statements)) => return through_pooler(statements),
+        Some(Way::Pooled(statements)) => {
+            let most = facts.pool_config.as_ref().and_then(|config| config.number("max_client_conn"));
+            let wanted = u64::from(plan.sessions());
+            return match most.filter(|most| *most < wanted) {
+                None => through_pooler(statements),
+                Some(most) => fail(
+                    "pooler",
+                    format!("{wanted} sessions are needed, and the pooler takes max_client_conn = {most}"),
+                    "raise max_client_conn in pgbouncer.ini, or use fewer sessions",
+                ),
+            };
+        }
         Some(Way::Straight) => {
             return ok("pooler", "target.url and target.observe_url both lead to the server itself");
         }
@@ -55,10 +68,11 @@ pub(super) fn pooler(facts: &Facts, plan: &Plan) -> Advice {
         return ok("pooler", "the connection goes to the server itself");
     };
     let found = format!("a connection pooler is in between: {sign}");
-    let way_out = if plan.workload.drive == Drive::Client {
-        "give target.observe_url the server's own host and port: sessions then go through the pooler, and all else does not"
-    } else {
-        "give target.url the server's own host and port instead of the pooler's"
+    let way_out = match needs.server_loops {
+        false => {
+            "give target.observe_url the server's own host and port: sessions then go through the pooler, and all else does not"
+        }
+        true => "give target.url the server's own host and port instead of the pooler's",
     };
     fail("pooler", found, way_out)
 }
@@ -78,13 +92,38 @@ fn through_pooler(statements: Statements) -> Advice {
                 "sessions go through a connection pooler, which does not carry prepared statements: each operation is parsed and \
                  planned anew; {booked}"
             ),
-            "PgBouncer carries them from 1.21 on, with max_prepared_statements above 0",
+            "PgBouncer carries them from 1.21 on, in transaction mode, with max_prepared_statements in pgbouncer.ini at least as \
+             many as the workload has statements",
         ),
     }
 }
 
-/// Whether this user can load.
-pub(super) fn privileges(facts: &Facts) -> Advice {
+/// Whether this user can load; absent where nothing is loaded here.
+pub(super) fn privileges(facts: &Facts, needs: &WorkloadNeeds) -> Option<Advice> {
+    match (needs.loads, needs.uses_test_tables()) {
+        (false, _) => None,
+        (true, true) => Some(test_table_privileges(facts)),
+        (true, false) => Some(table_privileges(facts)),
+    }
+}
+
+/// Whether this user can make the tables of a custom workload, which lie in the first schema of the search path.
+fn table_privileges(facts: &Facts) -> Advice {
+    match &facts.creates_tables_in {
+        Some(schema) => ok("privileges", format!("tables can be created in schema {schema}")),
+        // Tables that another user made may serve as well.
+        None => note(
+            "privileges",
+            format!("user {} may not create tables in the first schema of its search_path", facts.user),
+            format!(
+                "GRANT USAGE, CREATE ON SCHEMA public TO {}; if tables are to be loaded as this user",
+                ident(&facts.user)
+            ),
+        ),
+    }
+}
+
+fn test_table_privileges(facts: &Facts) -> Advice {
     let (user, database) = (ident(&facts.user), ident(&facts.database));
     match facts.schema {
         None if facts.can_create_schema => ok("privileges", format!("schema {SCHEMA} can be created")),
@@ -125,12 +164,12 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
 }
 
 /// Whether all sessions can connect.
-pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
+pub(super) fn connections(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let settings = &facts.settings;
     let number = |name| settings.number(name).unwrap_or(0);
     // How many of its own a pooler opens for them is its affair.
     let sessions = if matches!(facts.through, Some(Way::Pooled(_))) { 0 } else { plan.sessions() };
-    let wanted = wanted_connections(sessions, plan);
+    let wanted = wanted_connections(sessions, plan, needs);
     let kept = if facts.superuser { 0 } else { number("superuser_reserved_connections") };
     let server_free = number("max_connections").saturating_sub(kept + facts.connections);
     let limits = [(facts.role_limit, "the role's"), (facts.database_limit, "the database's")];
@@ -167,19 +206,28 @@ pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
 }
 
 /// Whether data can be written at all.
-pub(super) fn writable(facts: &Facts) -> Advice {
-    let writes = "loading and updates need";
+pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
+    let reason = needs.reason_to_write(&facts.data);
+    let only_reads = match (facts.in_recovery, facts.read_only) {
+        (true, _) => Some("the server is a standby in recovery"),
+        (false, true) => Some("transactions are read-only by default_transaction_read_only"),
+        (false, false) => None,
+    };
+    if let (Some(found), None) = (only_reads, reason) {
+        return only_read(found);
+    }
+    let why = reason.unwrap_or_default();
     if facts.in_recovery {
         return fail(
             "writable",
-            format!("the server is a standby in recovery, and {writes} a primary"),
+            format!("the server is a standby in recovery, and {why}: loading and updates need a primary"),
             "give target.url the primary's host, or promote this server: SELECT pg_promote();",
         );
     }
     if facts.read_only {
         return fail(
             "writable",
-            format!("transactions are read-only by default_transaction_read_only, and {writes} others"),
+            format!("transactions are read-only by default_transaction_read_only, and {why}"),
             format!(
                 "ALTER ROLE {} SET default_transaction_read_only = off; or {}",
                 ident(&facts.user),

@@ -4,8 +4,23 @@ use dyno_plan::{Length, Plan};
 use dyno_record::Advice;
 
 use super::facts::Facts;
-use super::settings::{alter, seconds};
+use super::settings::{Settings, alter, seconds};
+use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{note, ok, warn};
+
+/// Settings with which commits or data do not survive a crash.
+pub(super) fn not_durable(settings: &Settings) -> Vec<String> {
+    let off = [
+        ("fsync", "a crash of the machine can destroy the data"),
+        ("full_page_writes", "a crash of the machine can leave torn pages"),
+        ("synchronous_commit", "commits do not wait for the log, and a crash loses the last ones"),
+    ];
+    let is_off = |name: &str| settings.value(name) == Some("off");
+    off.iter()
+        .filter(|(name, _)| is_off(name))
+        .map(|(name, means)| format!("{name} = off: {means}"))
+        .collect()
+}
 
 /// Without it nothing is durable and every commit is too cheap.
 pub(super) fn fsync(facts: &Facts) -> Advice {
@@ -84,7 +99,7 @@ pub(super) fn autovacuum(facts: &Facts) -> Advice {
 }
 
 /// Whether the window is long enough to hold checkpoints in their true share.
-pub(super) fn checkpoints(facts: &Facts, plan: &Plan) -> Advice {
+pub(super) fn checkpoints(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let settings = &facts.settings;
     let timeout_s = seconds(settings, "checkpoint_timeout").unwrap_or(300.0);
     let spacing = format!(
@@ -92,7 +107,7 @@ pub(super) fn checkpoints(facts: &Facts, plan: &Plan) -> Advice {
         settings.value("checkpoint_timeout").unwrap_or("unknown"),
         settings.value("max_wal_size").unwrap_or("unknown")
     );
-    if plan.workload.update_pct == 0 {
+    if !needs.writes() {
         return ok("checkpoints", format!("the run only reads, so checkpoints write nothing; {spacing}"));
     }
     match plan.run.length() {

@@ -1,13 +1,15 @@
 //! What the preflight check asks the server, in one place.
 
 use super::super::connect::ConnectConfig;
-use super::super::layout::{SCHEMA, survey};
+use super::super::layout::{SCHEMA, named_bytes, survey};
 use super::super::pool::Way;
+use super::super::pool_config::PoolConfig;
 use super::super::wire::Connection;
+use super::block::block_size;
 use super::settings::{self, Settings};
-use super::{block_size, host};
+use super::{host, limits_set};
 use dyno_engine::disk;
-use dyno_engine::{DataState, TargetError};
+use dyno_engine::{DataState, TargetError, TimeLimit, WorkloadNeeds};
 
 /// Everything that findings are made of.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(super) struct Facts {
     pub(super) can_create_schema: bool,
     /// Whether schema `dyno` is there, and whether this user may create in it.
     pub(super) schema: Option<bool>,
+    /// The first schema of the search path, if this user may create tables in it.
+    pub(super) creates_tables_in: Option<String>,
     pub(super) in_recovery: bool,
     pub(super) read_only: bool,
     pub(super) encrypted: bool,
@@ -41,9 +45,15 @@ pub(super) struct Facts {
     pub(super) pooler: Option<String>,
     /// The way of the sessions, where it is one of their own.
     pub(super) through: Option<Way>,
+    /// The pooler's own settings, where it shows them.
+    pub(super) pool_config: Option<PoolConfig>,
+    /// Time limits as sessions of this user have them.
+    pub(super) time_limits: Vec<TimeLimit>,
     pub(super) same_host: bool,
     /// Free bytes where the data lies, if that can be seen from here.
     pub(super) free_bytes: Option<u64>,
+    /// Bytes of the tables that custom workloads name, indexes included; absent where none is there.
+    pub(super) named_bytes: Option<u64>,
     /// What is loaded, or why that cannot be told.
     pub(super) data: Result<DataState, TargetError>,
 }
@@ -52,7 +62,11 @@ pub(super) struct Facts {
 const QUESTION: &str = include_str!("../sql/preflight.sql");
 
 /// Asks.
-pub(super) fn ask(connection: &mut Connection, config: &ConnectConfig) -> Result<Facts, TargetError> {
+pub(super) fn ask(
+    connection: &mut Connection,
+    config: &ConnectConfig,
+    needs: &WorkloadNeeds,
+) -> Result<Facts, TargetError> {
     let settings = settings::read(connection)?;
     let rows = connection.simple(&QUESTION.replace("{schema}", SCHEMA))?;
     let row = rows.first().cloned();
@@ -72,6 +86,7 @@ pub(super) fn ask(connection: &mut Connection, config: &ConnectConfig) -> Result
         monitor: flag(1),
         can_create_schema: flag(2),
         schema,
+        creates_tables_in: row.as_ref().and_then(|row| row.get(14)).map(str::to_owned),
         in_recovery: flag(5),
         read_only: flag(6),
         encrypted: connection.is_encrypted(),
@@ -83,8 +98,14 @@ pub(super) fn ask(connection: &mut Connection, config: &ConnectConfig) -> Result
         vacuuming: number(13),
         pooler: pooler(connection)?,
         through: None,
+        pool_config: None,
+        time_limits: limits_set::read(connection)?,
         same_host,
         free_bytes,
+        named_bytes: match &needs.custom {
+            Some(custom) => named_bytes(connection, &custom.names)?,
+            None => None,
+        },
         data: survey(connection),
         settings,
     })

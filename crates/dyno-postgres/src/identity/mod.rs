@@ -1,24 +1,24 @@
 //! What the server is, and what of it would falsify a run.
 
+pub(super) mod block;
 mod checks;
-mod counting;
+pub(super) mod counting;
 mod durability;
 mod facts;
 mod host;
 mod instance;
 mod life;
+mod limits_set;
 mod preflight;
 mod room;
 mod settings;
+mod time_limits;
 
-use dyno_plan::Bytes;
 use dyno_record::Identity;
 
 use super::wire::Connection;
 use dyno_engine::TargetError;
-use dyno_engine::advice::own_block_size;
 
-pub(super) use counting::through_pooler;
 pub(super) use instance::{instance, reads_only};
 pub(super) use life::life;
 pub(super) use preflight::preflight;
@@ -38,16 +38,18 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
     let same_host = host::is_this_one(connection)?;
     let redo_path = data_path.as_deref().map(|data| host::redo_path(data, same_host));
     let mut shaping = settings::shaping(&settings);
-    let block_bytes = block_size(connection)?.0;
+    let block_bytes = block::block_size(connection)?.0;
     shaping.insert("version()".to_owned(), printed.to_owned());
     Ok(Identity {
         product: "PostgreSQL".to_owned(),
         version: short_version(printed).to_owned(),
         block_size: block_bytes,
         cache_bytes: settings::bytes(&settings, "shared_buffers"),
+        direct_io: Some(settings::uses_direct_io(&settings)),
         calibrated: None,
         settings: shaping,
         non_default: settings.non_default(),
+        not_durable: durability::not_durable(&settings),
         data_path,
         redo_path,
         same_host,
@@ -60,19 +62,4 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
 fn short_version(printed: &str) -> &str {
     let version = printed.strip_prefix("PostgreSQL ").unwrap_or(printed);
     version.split_once(" on ").map_or(version, |(version, _)| version)
-}
-
-/// The block size `own` of a server, which the wish has to be.
-pub(super) fn chosen_block_size(wish: Option<Bytes>, own: Bytes) -> Result<Bytes, TargetError> {
-    let way_out = "use a server that was built with that block size";
-    own_block_size(wish, own, "this server's blocks have", way_out)
-}
-
-/// The server's own block size.
-pub(super) fn block_size(connection: &mut Connection) -> Result<Bytes, TargetError> {
-    let rows = connection.simple("SHOW block_size")?;
-    rows.first()
-        .and_then(|row| row.parse(0))
-        .map(Bytes)
-        .ok_or_else(|| TargetError::database("the server's block size cannot be read from SHOW block_size"))
 }

@@ -4,12 +4,13 @@ use dyno_plan::Plan;
 use dyno_record::Advice;
 
 use super::super::connect::ConnectConfig;
-use super::super::pool::Pool;
+use super::super::pool::{Pool, Way};
+use super::super::pool_config::PoolConfig;
 use super::super::wire::Connection;
 use super::facts::{Facts, ask};
-use super::{checks, durability, room};
-use dyno_engine::TargetError;
-use dyno_engine::advice::{data, data_of};
+use super::{checks, durability, room, time_limits};
+use dyno_engine::advice::{DataSize, data, data_bytes, data_of};
+use dyno_engine::{TargetError, WorkloadNeeds};
 
 /// Everything that would falsify or prevent a run of `plan`, and what is well.
 pub(crate) fn preflight(
@@ -17,24 +18,31 @@ pub(crate) fn preflight(
     config: &ConnectConfig,
     pool: Option<&Pool>,
     plan: &Plan,
+    needs: &WorkloadNeeds,
 ) -> Result<Vec<Advice>, TargetError> {
-    let mut facts = ask(connection, config)?;
+    let mut facts = ask(connection, config, needs)?;
     facts.through = pool.map(Pool::way).transpose()?;
-    Ok(advise(&facts, plan))
+    if let (Some(Way::Pooled(_)), Some(pool)) = (facts.through, pool) {
+        facts.pool_config = PoolConfig::read(pool.sessions());
+    }
+    Ok(advise(&facts, plan, needs))
 }
 
 /// The findings in the order in which they are shown.
-pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
+pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
     let spec = data_of(plan, facts.block_size, &facts.data);
-    vec![
-        checks::reach(facts),
-        checks::version(facts),
-        checks::pooler(facts, plan),
-        checks::privileges(facts),
+    let test_bytes = data_bytes(&spec, room::INDEX_BYTES_PER_ROW);
+    let size = DataSize::of(needs, test_bytes, facts.named_bytes);
+    let mut all = vec![checks::reach(facts), checks::version(facts), checks::pooler(facts, plan, needs)];
+    all.extend(checks::privileges(facts, needs));
+    all.extend([
         checks::statistics(facts),
-        checks::connections(facts, plan),
-        checks::writable(facts),
-        checks::block_size(facts, plan),
+        checks::connections(facts, plan, needs),
+        time_limits::time_limits(facts, plan),
+        checks::writable(facts, needs),
+    ]);
+    all.extend(needs.uses_test_tables().then(|| checks::block_size(facts, plan)));
+    all.extend([
         checks::others(facts),
         checks::track_counts(facts),
         checks::timing(facts, "track_io_timing", "physical_read_time and physical_write_time"),
@@ -43,9 +51,11 @@ pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
         durability::full_page_writes(facts),
         durability::synchronous_commit(facts),
         durability::autovacuum(facts),
-        durability::checkpoints(facts, plan),
-        room::cache(facts, &spec),
-        data(&facts.data, &spec),
-        room::disk(facts, &spec),
-    ]
+        durability::checkpoints(facts, plan, needs),
+    ]);
+    all.extend(size.map(|size| room::cache(facts, size)));
+    if needs.uses_test_tables() {
+        all.extend([data(&facts.data, &spec), room::disk(facts, &spec)]);
+    }
+    all
 }

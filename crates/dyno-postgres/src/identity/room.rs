@@ -6,18 +6,17 @@ use dyno_record::Advice;
 use super::super::layout::ident;
 use super::facts::Facts;
 use super::settings::bytes;
-use dyno_engine::advice::{data_bytes, fail, note, ok, still_needed};
+use dyno_engine::advice::{DataSize, data_bytes, fail, note, ok, still_needed};
 use dyno_engine::disk::human;
 
 /// Bytes of an index entry with its share of page overhead: 16 of entry, 4 of line pointer, 90 % fill.
-const INDEX_BYTES_PER_ROW: u64 = 24;
+pub(super) const INDEX_BYTES_PER_ROW: u64 = 24;
 
 /// Whether the run reads from the cache or from outside.
-pub(super) fn cache(facts: &Facts, spec: &DataSpec) -> Advice {
-    let (data, buffers) =
-        (data_bytes(spec, INDEX_BYTES_PER_ROW), bytes(&facts.settings, "shared_buffers").unwrap_or(0));
-    let sizes = format!("the data has {} and shared_buffers {}", human(data), human(buffers));
-    if data <= buffers {
+pub(super) fn cache(facts: &Facts, size: DataSize) -> Advice {
+    let buffers = bytes(&facts.settings, "shared_buffers").unwrap_or(0);
+    let sizes = format!("{} {} and shared_buffers {}", size.subject, human(size.bytes), human(buffers));
+    if size.bytes <= buffers {
         let found = format!("{sizes}: once warm, all reads are logical and none reaches the storage");
         return note(
             "cache",

@@ -97,6 +97,11 @@ pub(super) fn shaping(settings: &Settings) -> BTreeMap<String, String> {
     settings.shaping(&SHAPING, &SHAPING_TOO)
 }
 
+/// Whether PostgreSQL reads data files past the page cache (`debug_io_direct`, since 16).
+pub(super) fn uses_direct_io(settings: &Settings) -> bool {
+    settings.value("debug_io_direct").is_some_and(|files| files.split(',').any(|name| name.trim() == "data"))
+}
+
 /// A size in bytes: `128MB`.
 pub(super) fn bytes(settings: &Settings, name: &str) -> Option<u64> {
     let (number, unit) = quantity(settings, name)?;

@@ -18,6 +18,7 @@ pub(crate) const WORDS: TableWords = TableWords {
     // An index over rows that are there is built many times as fast as one that grows with them.
     key_first: false,
     end: "",
+    drop_end: "",
     unlogged: Some(("UNLOGGED ", "")),
     analyze: |name| format!("VACUUM (FREEZE, ANALYZE) {name}"),
     settle: |_| vec!["CHECKPOINT".to_owned()],

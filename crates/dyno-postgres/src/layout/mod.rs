@@ -14,6 +14,7 @@ pub(super) mod filler;
 mod finish;
 mod keys;
 mod meta;
+pub(super) mod named_objects;
 pub(super) mod own_rows;
 mod quote;
 mod rows;
@@ -26,12 +27,13 @@ mod versions;
 use dyno_plan::{Bytes, DataSpec};
 
 use super::connect::ConnectConfig;
-use super::identity;
+use super::identity::block::{block_size, chosen_block_size};
 use super::wire::Connection;
 use dyno_engine::layout::{Loading, Steps, Written};
 use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
+pub(super) use named_objects::named_bytes;
 pub(super) use quote::{ident, literal};
 pub(super) use session::explain_look;
 pub(super) use spot::spot_check;
@@ -55,7 +57,7 @@ pub(super) fn load(
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
     let mut control = session::loader(config)?;
-    identity::chosen_block_size(Some(Bytes(spec.block_size)), identity::block_size(&mut control)?)?;
+    chosen_block_size(Some(Bytes(spec.block_size)), block_size(&mut control)?)?;
     session::lock(&mut control)?;
     session::outlast(&mut control, progress, cancel)?;
     let loading = Loading { loaders: Loaders(config), spec, tables: tables(spec), options, progress, cancel };

@@ -4,23 +4,20 @@ use super::super::connect::ConnectConfig;
 use super::super::wire::{Connection, PgError};
 use super::quote::ident;
 use super::tables::SCHEMA;
+use crate::limits::open_unlimited;
 use dyno_engine::pool;
 use dyno_engine::{Cancel, Progress, Refusal as _, TargetError, TargetErrorKind};
 
-/// Settings of every connection that loads: nothing that the site set for short statements shall break a long one, and
-/// names mean what is written. Commits need not wait for the log: a chunk and the note of it are lost or kept together.
-const LOADER_SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = 0; \
-     SET idle_in_transaction_session_timeout = 0; SET search_path = pg_catalog; \
-     SET client_min_messages = warning; SET synchronous_commit = off";
+/// Settings of every connection that loads: names mean what is written. Commits need not wait for the log: a chunk and the note of it are lost or kept together.
+const LOADER_SETTINGS: &str =
+    "SET search_path = pg_catalog; SET client_min_messages = warning; SET synchronous_commit = off";
 
 /// The number of the advisory lock that keeps two loads apart: `dyno` in ASCII.
 const LOCK_KEY: u64 = 0x6479_6e6f;
 
 /// A connection for loading and dropping.
 pub(super) fn loader(config: &ConnectConfig) -> Result<Connection, TargetError> {
-    let mut connection = Connection::open(config, "dyno load")?;
-    connection.simple(LOADER_SETTINGS)?;
-    Ok(connection)
+    open_unlimited(config, "dyno load", LOADER_SETTINGS)
 }
 
 /// A load on such connections.
@@ -61,7 +58,7 @@ pub(super) fn worker(config: &ConnectConfig) -> Result<Connection, TargetError> 
     let mut connection = loader(config)?;
     let ((class, object), pid) = (WORK_KEY, connection.backend_pid());
     connection.simple(&format!(
-        "SELECT pg_advisory_lock_shared({class}, {object}) WHERE pg_backend_pid() = {pid}"
+        "SELECT pg_advisory_lock_shared({class}, {object}) AS dyno_lock WHERE pg_backend_pid() = {pid}"
     ))?;
     Ok(connection)
 }
@@ -78,7 +75,7 @@ pub(super) fn outlast(
 ) -> Result<(), TargetError> {
     let (class, object) = WORK_KEY;
     let ask = format!(
-        "SET LOCAL lock_timeout = {LEFT_BEHIND_EVERY_MS}; SELECT pg_advisory_xact_lock({class}, {object})"
+        "SET LOCAL lock_timeout = {LEFT_BEHIND_EVERY_MS}; SELECT pg_advisory_xact_lock({class}, {object}) AS dyno_lock"
     );
     let mut told = false;
     loop {
@@ -120,7 +117,7 @@ pub(super) fn lock(connection: &mut Connection) -> Result<(), TargetError> {
     // next client; whoever comes through one was told so.
     let pid = connection.backend_pid();
     let asked = connection.simple(&format!(
-        "SET LOCAL lock_timeout = '{LOCK_WITHIN}'; SELECT pg_advisory_lock({LOCK_KEY}) WHERE pg_backend_pid() = {pid}"
+        "SET LOCAL lock_timeout = '{LOCK_WITHIN}'; SELECT pg_advisory_lock({LOCK_KEY}) AS dyno_lock WHERE pg_backend_pid() = {pid}"
     ));
     let Err(error) = asked else { return Ok(()) };
     if PgError::of(&error).is_none_or(|server| server.code != "55P03") {

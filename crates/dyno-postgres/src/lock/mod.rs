@@ -87,8 +87,9 @@ fn served_by_another(connection: &mut Connection) -> Result<Option<String>, Targ
 fn locked(connection: &mut Connection) -> Result<bool, TargetError> {
     let (class, object) = KEY;
     // One simple query is one transaction, so the time-out holds for the lock only.
-    let asked = connection
-        .simple(&format!("SET LOCAL lock_timeout = {DYING_MS}; SELECT pg_advisory_lock({class}, {object})"));
+    let asked = connection.simple(&format!(
+        "SET LOCAL lock_timeout = {DYING_MS}; SELECT pg_advisory_lock({class}, {object}) AS dyno_lock"
+    ));
     match asked {
         Ok(_) => Ok(true),
         Err(error) if PgError::of(&error).is_some_and(|server| server.code == "55P03") => Ok(false),

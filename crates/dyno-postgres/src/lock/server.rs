@@ -36,9 +36,9 @@ pub(super) fn take(connection: &mut Connection, claim: Claim, target: &str) -> R
     let until = Instant::now() + Duration::from_millis(DYING_MS.into());
     for attempt in 0.. {
         // Nobody waits for it: within one database its own lock keeps others off.
-        connection.simple(&format!("SELECT pg_advisory_lock{way}({class}, {OBJECT})"))?;
+        connection.simple(&format!("SELECT pg_advisory_lock{way}({class}, {OBJECT}) AS dyno_lock"))?;
         let Some(other) = other(connection, claim)? else { return Ok(()) };
-        connection.simple(&format!("SELECT pg_advisory_unlock{way}({class}, {OBJECT})"))?;
+        connection.simple(&format!("SELECT pg_advisory_unlock{way}({class}, {OBJECT}) AS dyno_lock"))?;
         if Instant::now() >= until {
             let end =
                 format!("what hangs ends by SELECT pg_terminate_backend({}) on the server", other.backend);

@@ -1,7 +1,7 @@
 //! Binary values as the protocol carries them.
 
 use crate::wire::message;
-use dyno_engine::{Type, Value};
+use dyno_engine::{OpError, Type, Value};
 
 /// Type numbers of `pg_type`, fixed since the beginning.
 pub(super) mod oid {
@@ -11,6 +11,9 @@ pub(super) mod oid {
     pub(in super::super) const OID: u32 = 26;
     pub(in super::super) const FLOAT4: u32 = 700;
     pub(in super::super) const TEXT: u32 = 25;
+    pub(in super::super) const BPCHAR: u32 = 1042;
+    pub(in super::super) const VARCHAR: u32 = 1043;
+    pub(in super::super) const NUMERIC: u32 = 1700;
     pub(in super::super) const FLOAT8: u32 = 701;
     pub(in super::super) const BYTEA: u32 = 17;
     /// The server decides.
@@ -31,11 +34,68 @@ pub(super) fn type_oid(of: Type) -> u32 {
     }
 }
 
-/// Appends the format codes of parameters of `types`: binary, and text where the server decides on the type.
-pub(super) fn formats(out: &mut Vec<u8>, types: &[Type]) {
-    if types.contains(&Type::Literal) {
-        message::count(out, types.len());
-        types.iter().for_each(|&of| message::count(out, usize::from(of != Type::Literal)));
+/// How the values of a parameter are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Int2,
+    Int4,
+    Int8,
+    /// `oid`: 32 bits without a sign.
+    Oid,
+    Float4,
+    Float8,
+    /// The bytes of the value.
+    Bytes,
+    /// As text, which the server reads as its type.
+    Text,
+}
+
+impl Encoding {
+    /// How values of this kind are written for a parameter that has the type `type_number` for the server.
+    pub(super) fn new(kind: Type, type_number: u32) -> Self {
+        match (kind, type_number) {
+            (Type::Int, oid::INT2) => Self::Int2,
+            (Type::Int, oid::INT4) => Self::Int4,
+            (Type::Int, oid::INT8) => Self::Int8,
+            (Type::Int, oid::OID) => Self::Oid,
+            (Type::Real, oid::FLOAT4) => Self::Float4,
+            (Type::Real, oid::FLOAT8) => Self::Float8,
+            (Type::Text, oid::TEXT) | (Type::Bytes, _) => Self::Bytes,
+            _ => Self::Text,
+        }
+    }
+
+    /// The name of the server's type and the whole numbers that it holds.
+    fn range(self) -> Option<(&'static str, i64, i64)> {
+        match self {
+            Self::Int2 => Some(("smallint", i64::from(i16::MIN), i64::from(i16::MAX))),
+            Self::Int4 => Some(("integer", i64::from(i32::MIN), i64::from(i32::MAX))),
+            Self::Oid => Some(("oid", 0, i64::from(u32::MAX))),
+            _ => None,
+        }
+    }
+}
+
+/// Refuses a value that the type of parameter `number` cannot hold.
+#[inline]
+pub(super) fn check_range(value: Value<'_>, encoding: Encoding, number: usize) -> Result<(), Box<OpError>> {
+    match (value, encoding.range()) {
+        (Value::Int(value), Some((name, low, high))) if !(low..=high).contains(&value) => {
+            let message = format!(
+                "parameter {number} is {name} for the server, which holds {low} to {high}, and its value is {value}: \
+                 draw other values, or write the type behind the parameter (::bigint)"
+            );
+            Err(OpError::fatal("22003", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Appends the format codes of parameters with these encodings: binary, or text where the server reads the value.
+pub(super) fn formats(out: &mut Vec<u8>, encodings: &[Encoding]) {
+    if encodings.contains(&Encoding::Text) {
+        message::count(out, encodings.len());
+        encodings.iter().for_each(|&encoding| message::count(out, usize::from(encoding != Encoding::Text)));
     } else {
         // One for all.
         message::count(out, 1);
@@ -43,15 +103,19 @@ pub(super) fn formats(out: &mut Vec<u8>, types: &[Type]) {
     }
 }
 
-/// Appends the bytes of a value for a parameter of type `of`; false if it is NULL, which has none.
-pub(super) fn value(out: &mut Vec<u8>, value: Value<'_>, of: Type) -> bool {
-    match value {
-        Value::Null => return false,
-        Value::Int(number) if of == Type::Literal => out.extend_from_slice(number.to_string().as_bytes()),
-        Value::Real(number) if of == Type::Literal => out.extend_from_slice(number.to_string().as_bytes()),
-        Value::Int(number) => out.extend_from_slice(&int8(number)),
-        Value::Real(number) => out.extend_from_slice(&number.to_be_bytes()),
-        Value::Text(bytes) | Value::Bytes(bytes) => out.extend_from_slice(bytes),
+/// Appends the bytes of a value that [`check_range`] took; false if it is NULL, which has none.
+pub(super) fn value(out: &mut Vec<u8>, value: Value<'_>, encoding: Encoding) -> bool {
+    match (value, encoding) {
+        (Value::Null, _) => return false,
+        (Value::Int(number), Encoding::Text) => out.extend_from_slice(number.to_string().as_bytes()),
+        (Value::Real(number), Encoding::Text) => out.extend_from_slice(number.to_string().as_bytes()),
+        // The low bytes of a number are the number in a shorter type.
+        (Value::Int(number), Encoding::Int2) => out.extend_from_slice(&int8(number)[6..]),
+        (Value::Int(number), Encoding::Int4 | Encoding::Oid) => out.extend_from_slice(&int8(number)[4..]),
+        (Value::Int(number), _) => out.extend_from_slice(&int8(number)),
+        (Value::Real(number), Encoding::Float4) => out.extend_from_slice(&(number as f32).to_be_bytes()),
+        (Value::Real(number), _) => out.extend_from_slice(&number.to_be_bytes()),
+        (Value::Text(bytes) | Value::Bytes(bytes), _) => out.extend_from_slice(bytes),
     }
     true
 }

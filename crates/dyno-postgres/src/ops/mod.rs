@@ -15,7 +15,9 @@ mod answer;
 mod batch;
 mod columns;
 mod encode;
+mod inferred;
 mod method;
+mod opening;
 mod procedures;
 mod session;
 mod simple;
@@ -26,6 +28,11 @@ mod template;
 use dyno_engine::SessionSetup;
 use dyno_engine::session::SessionSetting;
 use dyno_plan::Commit;
+
+pub(crate) use inferred::InferredTypes;
+
+use crate::limits::stay_while_idle;
+use crate::wire::Connection;
 
 pub use method::blocks;
 pub use procedures::slice_sql;
@@ -64,10 +71,18 @@ fn commit_setting(commit: Commit) -> Option<(&'static str, &'static str)> {
     (commit == Commit::Nowait).then_some(("synchronous_commit", "off"))
 }
 
+/// The setting of a session that must not write.
+const READ_ONLY: (&str, &str) = ("default_transaction_read_only", "on");
+
+/// What the server returns for a write in a read-only transaction.
+const READ_ONLY_TRANSACTION: &str = "25006";
+
 /// The statement that makes the settings, those of the method only for its own statements, and tells the process that serves this connection.
-fn settings_sql(setup: &SessionSetup) -> String {
+fn settings_sql(connection: &Connection, setup: &SessionSetup) -> String {
+    let idle = stay_while_idle(connection);
     let method = if setup.blocks.is_some() { &SESSION_SETTINGS[..] } else { &[] };
-    let own = method.iter().map(|s| (s.name, s.value)).chain(commit_setting(setup.commit));
-    let set: String = own.map(|(name, value)| format!("SET {name} = {value}; ")).collect();
-    format!("{set}SELECT pg_catalog.pg_backend_pid()")
+    let settings = method.iter().map(|s| (s.name, s.value)).chain(commit_setting(setup.commit));
+    let settings = settings.chain(setup.read_only.then_some(READ_ONLY));
+    let set: String = settings.map(|(name, value)| format!("SET {name} = {value}; ")).collect();
+    format!("{idle}{set}SELECT pg_catalog.pg_backend_pid()")
 }

@@ -8,21 +8,22 @@ use std::time::Duration;
 use super::answer::{self, Reply};
 use super::batch::Batch;
 use super::columns::Columns;
+use super::inferred::{InferredTypes, Oids};
+use super::opening::{blocks_in_loops, name_of, opening_commits, prepare, prepare_inferred};
 use super::slice::{self, Tails};
 use super::statements::{self, Form, Ready};
-use super::{commit_setting, settings_sql};
+use super::{READ_ONLY, READ_ONLY_TRANSACTION, commit_setting};
 use crate::connect::ConnectConfig;
 use crate::layout::filler::copy;
-use crate::pool::{Member, POOLED_NAME, Pool, Statements, Way};
-use crate::wire::{Breaker, Connection, PgError, Row, WireError, message};
+use crate::pool::{Member, Pool, Statements, Way};
+use crate::wire::{Breaker, Connection, PgError, WireError};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::local;
-use dyno_engine::slices::Call;
 use dyno_engine::statement::no_pipeline;
 use dyno_engine::tables::no_bulk;
 use dyno_engine::{
-    Answer, Blocks, Cancel, Clock, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place,
-    Refusal as _, Request, Session, SessionSetup, SliceDone, Slices, TargetError, Value,
+    Answer, Cancel, Clock, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place, Request,
+    Session, SessionSetup, SliceDone, Slices, TargetError, Value,
 };
 use dyno_plan::{Connect, Protocol};
 
@@ -45,6 +46,8 @@ pub struct PgSession {
     columns: Columns,
     config: ConnectConfig,
     breaker: Arc<Breaker>,
+    /// The server's types for the parameters of each statement.
+    types: Vec<Oids>,
     /// What loops inside the database need; absent where there are none.
     tails: Option<Tails>,
     /// Whether it answers as a server on this machine does.
@@ -77,22 +80,31 @@ impl PgSession {
     ///
     /// # Errors
     /// As [`Connection::open`]; `Data` if the tables are not there.
-    pub fn open(config: &ConnectConfig, setup: &SessionSetup) -> Result<Self, TargetError> {
-        Self::open_as(config, setup, None)
+    pub(crate) fn open(
+        config: &ConnectConfig,
+        setup: &SessionSetup,
+        inferred: &InferredTypes,
+    ) -> Result<Self, TargetError> {
+        Self::open_as(config, setup, inferred, None)
     }
 
     /// As [`PgSession::open`], through a pooler.
-    pub(crate) fn open_through(pool: &Arc<Pool>, setup: &SessionSetup) -> Result<Self, TargetError> {
+    pub(crate) fn open_through(
+        pool: &Arc<Pool>,
+        setup: &SessionSetup,
+        inferred: &InferredTypes,
+    ) -> Result<Self, TargetError> {
         let through = match pool.way()? {
             Way::Straight => None,
             Way::Pooled(statements) => Some(Through { member: Member::join(pool), statements }),
         };
-        Self::open_as(pool.sessions(), setup, through)
+        Self::open_as(pool.sessions(), setup, inferred, through)
     }
 
     fn open_as(
         config: &ConnectConfig,
         setup: &SessionSetup,
+        inferred: &InferredTypes,
         through: Option<Through>,
     ) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
@@ -104,13 +116,13 @@ impl PgSession {
                 Form::pooled(prepared, setup)
             }
         };
-        let connection = prepare(config, setup, statements, &breaker)?;
+        let (connection, types) = prepare_inferred(config, setup, inferred, statements, &breaker)?;
         let flushes = statements::flushes(&connection);
         let mut session = Self {
             config: config.clone(),
             connection,
             breaker,
-            ready: Ready::new(setup, &form, flushes),
+            ready: Ready::new(setup, &form, &types, flushes),
             edge_commits: u64::from(flushes),
             tails: blocks_in_loops(setup).map(|blocks| Tails::new(blocks.stamp())),
             asked: Asked::Edge,
@@ -120,6 +132,7 @@ impl PgSession {
             overhead_commits: opening_commits(statements),
             is_near: false,
             through,
+            types,
             setup: setup.clone(),
         };
         session.rehearse()?;
@@ -150,8 +163,11 @@ impl PgSession {
         self.ready.forget();
         // The start of the server's process is one.
         self.overhead_commits += 1;
-        if let Some((name, value)) = commit_setting(self.setup.commit) {
-            self.connection.simple(&format!("SET {name} = {value}"))?;
+        let read_only = self.setup.read_only.then_some(READ_ONLY);
+        let settings = commit_setting(self.setup.commit).into_iter().chain(read_only);
+        let sql: String = settings.map(|(name, value)| format!("SET {name} = {value};")).collect();
+        if !sql.is_empty() {
+            self.connection.simple(&sql)?;
             self.overhead_commits += 1;
         }
         Ok(())
@@ -162,7 +178,11 @@ impl PgSession {
     fn failed(&mut self, error: WireError) -> Box<OpError> {
         self.ready.forget();
         self.batch.clear();
-        error.into_op()
+        let error = error.into_op();
+        match self.setup.read_only && error.code == READ_ONLY_TRANSACTION {
+            true => error.write_in_read_only_session(),
+            false => error,
+        }
     }
 
     /// Sends `request` and notes what its answer will mean.
@@ -303,113 +323,6 @@ fn no_integer() -> Box<OpError> {
     OpError::fatal("answer", message.to_owned())
 }
 
-/// What loops inside the database are told, if there are any.
-fn blocks_in_loops(setup: &SessionSetup) -> Option<&Blocks> {
-    setup.blocks.as_ref().filter(|_| setup.slices)
-}
-
-/// Transactions that opening a session adds to `xact_commit` (counted on 15.20 and 18.4): the start of its process, the
-/// settings, the preparation.
-const OPENING_COMMITS: u64 = 3;
-
-/// Those of a session through a pooler: one that asks who serves it, and the preparation, where the pooler carries it. What
-/// the pooler does to its own connections is not the session's.
-fn opening_commits(statements: Option<Statements>) -> u64 {
-    match statements {
-        None => OPENING_COMMITS,
-        Some(Statements::Prepared) => 2,
-        Some(Statements::Unnamed) => 1,
-    }
-}
-
-/// What the server's views show of the session's connections.
-fn name_of(setup: &SessionSetup) -> String {
-    format!("dyno session {}", setup.number)
-}
-
-/// A connection on which everything is prepared.
-fn prepare(
-    config: &ConnectConfig,
-    setup: &SessionSetup,
-    through: Option<Statements>,
-    breaker: &Breaker,
-) -> Result<Connection, TargetError> {
-    if let Some(statements) = through {
-        return prepare_through(config, setup, statements, breaker);
-    }
-    let mut connection = Connection::open_guarded(config, &name_of(setup), breaker)?;
-    let rows = connection.simple(&settings_sql(setup))?;
-    refuse_pooler(&connection, rows.last())?;
-    statements::prepare(&mut connection, setup, false);
-    if let Some(blocks) = blocks_in_loops(setup) {
-        let (out, calls) = (&mut connection.line.out, || Call::of(blocks.extra));
-        calls().for_each(|call| slice::parse(call, out, blocks.schema, blocks.redo, Place::Own));
-        if blocks.also_first() {
-            calls().for_each(|call| slice::parse(call, out, 1, blocks.redo, Place::First));
-        }
-    }
-    finish_preparing(connection, setup)
-}
-
-/// Ends what was written with Sync, and takes in the answers.
-fn finish_preparing(mut connection: Connection, setup: &SessionSetup) -> Result<Connection, TargetError> {
-    message::sync(&mut connection.line.out);
-    let prepared = connection.line.send().and_then(|()| connection.read_results().map(|_| ()));
-    prepared.map_err(|error| not_prepared(error, setup))?;
-    Ok(connection)
-}
-
-/// A connection through a pooler; prepared, where the pooler carries that to whichever server connection is free.
-fn prepare_through(
-    config: &ConnectConfig,
-    setup: &SessionSetup,
-    through: Statements,
-    breaker: &Breaker,
-) -> Result<Connection, TargetError> {
-    // One name for all: a pooler sets the name of the client on a server connection whenever another one gets it, which
-    // costs a round trip and a transaction.
-    let mut connection = Connection::open_guarded(config, POOLED_NAME, breaker)?;
-    // Also tells at once where the pooler has no server to give.
-    connection.simple("SELECT pg_catalog.pg_backend_pid()")?;
-    if through == Statements::Unnamed {
-        return Ok(connection);
-    }
-    statements::prepare(&mut connection, setup, true);
-    // A pooler answers itself where its server connection knows the statement already (PgBouncer does), so that preparing alone is a
-    // transaction for some sessions and none for others: with this it is one for all.
-    let out = &mut connection.line.out;
-    message::parse(out, "", "SELECT WHERE false", &[]);
-    message::bind_text(out, "", &[]);
-    message::execute(out);
-    finish_preparing(connection, setup)
-}
-
-/// Refuses to measure through a pooler without knowing of it: its statements are lost, and its counters are another
-/// connection's.
-fn refuse_pooler(connection: &Connection, row: Option<&Row>) -> Result<(), TargetError> {
-    match row.and_then(|row| row.parse::<i32>(0)) {
-        Some(pid) if pid != connection.backend_pid() => Err(TargetError::unsupported(format!(
-                "a connection pooler is in between: the session was opened as process {} and is served by process {pid}",
-                connection.backend_pid()
-            ),
-        )
-        .hint(
-            "give target.observe_url the server's own address beside it, and sessions go through the pooler; or give \
-             target.url the server's own",
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Why the statements could not be prepared.
-fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
-    let error = TargetError::from(error);
-    let Some(server) = PgError::of(&error) else { return error };
-    // No such table, schema, column, function or procedure.
-    let is_missing = matches!(server.code.as_str(), "42P01" | "3F000" | "42703" | "42883");
-    setup.not_prepared(error, is_missing, "USAGE on schema dyno, SELECT and UPDATE on its tables")
-}
-
 impl Session for PgSession {
     /// An edge is `pg_stat_force_next_flush()`, from version 15 on.
     ///
@@ -473,7 +386,7 @@ impl Session for PgSession {
             return self.connect();
         }
         let statements = self.through.as_ref().map(|through| through.statements);
-        self.connection = prepare(&self.config, &self.setup, statements, &self.breaker)?;
+        self.connection = prepare(&self.config, &self.setup, &self.types, statements, &self.breaker)?;
         self.overhead_commits += opening_commits(statements);
         self.rehearse()
     }

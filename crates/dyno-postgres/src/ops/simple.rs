@@ -89,13 +89,29 @@ fn pieces(sql: &str) -> Vec<String> {
                 let letters = |byte: &&u8| {
                     byte.is_ascii_alphanumeric() || matches!(**byte, b'_' | b'$') || !byte.is_ascii()
                 };
-                at + bytes[at..].iter().take_while(letters).count()
+                let end = at + bytes[at..].iter().take_while(letters).count();
+                match (&bytes[at..end], bytes.get(end)) {
+                    (b"e" | b"E", Some(b'\'')) => end_of_escapes(bytes, end + 1),
+                    _ => end,
+                }
             }
             _ => at + 1,
         };
     }
     pieces.push(sql[from..].to_owned());
     pieces
+}
+
+/// Where a string ends in which a backslash takes the letter behind it, from byte `at` within it on.
+fn end_of_escapes(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() {
+        match (bytes[at], bytes.get(at + 1)) {
+            (b'\\', Some(_)) | (b'\'', Some(b'\'')) => at += 2,
+            (b'\'', _) => return at + 1,
+            _ => at += 1,
+        }
+    }
+    at
 }
 
 /// Where a comment ends that begins at `at`; comments stand in comments.
@@ -129,6 +145,19 @@ mod tests {
         assert_eq!(sent, expected);
         assert!(text.fill(&[Value::Int(1)]).is_err());
         assert!(text.fill(&[Value::Text(b"1"), Value::Text(b"1")]).is_err());
+    }
+
+    #[test]
+    fn backslashes_in_escape_strings_take_the_quote_behind_them() {
+        for (sql, count) in [
+            (r"SELECT E'it\'s', $1", 1),
+            (r"SELECT e'\\', $1, E'a''b\'$9', $2", 2),
+            (r"SELECT E'\\\'$9', 'plain\', $1", 1),
+            (r"SELECT somee'$9', $1", 1),
+            (r"SELECT E'open\", 0),
+        ] {
+            assert_eq!(pieces(sql).len(), count + 1, "{sql}");
+        }
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::counters::{FLUSH, SHARED_STATISTICS};
-use super::encode::type_oid;
+use super::inferred::Oids;
 use super::simple::Text;
 use super::template::{Ending, Template};
 use crate::wire::{Connection, message};
@@ -47,39 +47,39 @@ impl Form {
     }
 
     /// What brings `statement`.
-    fn message(&self, statement: &Statement) -> Message {
+    fn message(&self, statement: &Statement, types: &[u32]) -> Message {
         match self.simple {
             true => Message::Text(Text::new(&statement.sql, &statement.params)),
-            false => Message::Bound(self.template(statement)),
+            false => Message::Bound(self.template(statement, types)),
         }
     }
 
-    /// The messages of `statement`.
-    fn template(&self, statement: &Statement) -> Template {
+    /// The messages of `statement`, for whose parameters the server has these types.
+    fn template(&self, statement: &Statement, types: &[u32]) -> Template {
         let mut bytes = self.before.clone();
         if !self.prepared {
-            parse(&mut bytes, "", statement);
+            message::parse(&mut bytes, "", &statement.sql, types);
         }
-        self.executed(bytes, statement)
+        self.executed(bytes, statement, types)
     }
 
     /// The same, where the statement is prepared under its name with its first execution.
-    fn first(&self, statement: &Statement) -> Template {
+    fn first(&self, statement: &Statement, types: &[u32]) -> Template {
         let mut bytes = self.before.clone();
         // After an error nobody knows whether it is there; there need be none.
         message::forget(&mut bytes, &statement.name);
-        parse(&mut bytes, &statement.name, statement);
-        self.executed(bytes, statement)
+        message::parse(&mut bytes, &statement.name, &statement.sql, types);
+        self.executed(bytes, statement, types)
     }
 
     /// `bytes`, and behind them what executes `statement`.
-    fn executed(&self, bytes: Vec<u8>, statement: &Statement) -> Template {
+    fn executed(&self, bytes: Vec<u8>, statement: &Statement, types: &[u32]) -> Template {
         let ending = match statement.commits {
             Commits::Behind => Ending::FlushSync,
             Commits::Nothing | Commits::Inside => Ending::Sync,
         };
         let name = if self.prepared { &statement.name } else { "" };
-        let template = Template::new(bytes, name, &statement.params, ending);
+        let template = Template::new(bytes, name, &statement.params, types, ending);
         if statement.answer == Answer::Columns { template.with_columns() } else { template }
     }
 }
@@ -96,22 +96,27 @@ fn settings(setup: &SessionSetup) -> Option<String> {
         let setting = super::SESSION_SETTINGS.iter().find(|setting| setting.name == name);
         (name, setting.map_or("off", |setting| setting.value))
     });
-    let all = chosen.chain(super::commit_setting(setup.commit));
+    // The default would only hold for the transaction after this one.
+    let read_only = setup.read_only.then_some(("transaction_read_only", "on"));
+    let all = chosen.chain(super::commit_setting(setup.commit)).chain(read_only);
     let calls: Vec<String> =
         all.map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)")).collect();
     (!calls.is_empty()).then(|| format!("SELECT {}", calls.join(", ")))
 }
 
-fn parse(out: &mut Vec<u8>, name: &str, Statement { sql, params, .. }: &Statement) {
-    let types: Vec<u32> = params.iter().map(|&of| type_oid(of)).collect();
-    message::parse(out, name, sql, &types);
-}
-
 /// Appends the messages that prepare the statements of `setup` and what a session needs beside them, each under its name.
-pub(super) fn prepare(connection: &mut Connection, setup: &SessionSetup, pooled: bool) {
+/// With the simple protocol nothing of `setup` is prepared: statements go as texts.
+pub(super) fn prepare(connection: &mut Connection, setup: &SessionSetup, types: &[Oids], pooled: bool) {
     let flushes = flushes(connection);
     let out = &mut connection.line.out;
-    setup.statements.iter().for_each(|statement| parse(out, &statement.name, statement));
+    if setup.protocol == Protocol::Simple && !pooled {
+        // It takes the place of the statements, so that a session has as many transactions with each protocol.
+        message::parse(out, "", "SELECT WHERE false", &[]);
+    } else {
+        for (statement, types) in setup.statements.iter().zip(types) {
+            message::parse(out, &statement.name, &statement.sql, types);
+        }
+    }
     if let Some(settings) = settings(setup).filter(|_| pooled) {
         message::parse(out, SETTINGS, &settings, &[]);
     }
@@ -156,9 +161,10 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// The messages of the statements of `setup`, as `form` brings them to the server.
-    pub(super) fn new(setup: &SessionSetup, form: &Form, flushes: bool) -> Self {
-        let statements = &setup.statements;
+    /// The messages of the statements of `setup`, as `form` brings them to the server, which has `types` for the parameters
+    /// of each.
+    pub(super) fn new(setup: &SessionSetup, form: &Form, types: &[Oids], flushes: bool) -> Self {
+        let statements = setup.statements.iter().zip(types);
         let query = |sql: &str| {
             let mut bytes = Vec::new();
             message::query(&mut bytes, sql);
@@ -168,19 +174,19 @@ impl Ready {
         let bare = Form { prepared: form.prepared, simple: false, before: Vec::new() };
         let mut edge = Vec::new();
         match flushes {
-            true => edge.extend_from_slice(bare.template(&super::method::edge()).bytes()),
+            true => edge.extend_from_slice(bare.template(&super::method::edge(), &[]).bytes()),
             // The server answers it and does nothing for it.
             false => message::sync(&mut edge),
         }
         let at_first_use = form.prepared && setup.connect == Connect::Transaction;
         Self {
             firsts: statements
-                .iter()
+                .clone()
                 .filter(|_| at_first_use)
-                .map(|statement| form.first(statement))
+                .map(|(statement, types)| form.first(statement, types))
                 .collect(),
-            known: vec![true; statements.len()],
-            messages: statements.iter().map(|statement| form.message(statement)).collect(),
+            known: vec![true; setup.statements.len()],
+            messages: statements.map(|(statement, types)| form.message(statement, types)).collect(),
             is_text: form.simple,
             edge,
             begin: Vec::new(),

@@ -1,6 +1,6 @@
 //! Messages that are built once and patched for each execution.
 
-use super::encode::{self, int8};
+use super::encode::{self, Encoding, check_range, int8};
 use crate::wire::message;
 use dyno_engine::statement::misfit;
 use dyno_engine::{OpError, Type, Value};
@@ -26,6 +26,7 @@ pub(super) struct Template {
     before: usize,
     name: String,
     types: Vec<Type>,
+    encodings: Vec<Encoding>,
     ending: Ending,
     /// Whether the columns of its rows are told, as text.
     columns: bool,
@@ -34,10 +35,13 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// A template for the statement `name` with parameters of these types, behind the messages in `bytes`.
-    pub(super) fn new(bytes: Vec<u8>, name: &str, types: &[Type], ending: Ending) -> Self {
+    /// A template for the statement `name` with parameters of these types, behind the messages in `bytes`. The server has
+    /// the types `oids` for them.
+    pub(super) fn new(bytes: Vec<u8>, name: &str, types: &[Type], oids: &[u32], ending: Ending) -> Self {
         let (before, name, types) = (bytes.len(), name.to_owned(), types.to_vec());
-        let mut template = Self { bytes, before, name, types, ending, columns: false, slots: Vec::new() };
+        let encodings = types.iter().zip(oids).map(|(&kind, &of)| Encoding::new(kind, of)).collect();
+        let mut template =
+            Self { bytes, before, name, types, encodings, ending, columns: false, slots: Vec::new() };
         template.empty();
         template
     }
@@ -56,7 +60,7 @@ impl Template {
     /// Puts `values` in.
     ///
     /// # Errors
-    /// They are not of the parameters' types.
+    /// They are not of the parameters' types, or out of the range that the server's type has.
     #[inline]
     pub(super) fn fill(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
         if values.len() != self.types.len() {
@@ -65,7 +69,7 @@ impl Template {
         for (index, value) in values.iter().enumerate() {
             let (at, length) = self.slots[index];
             match *value {
-                Value::Int(number) if length == 8 && self.types[index] == Type::Int => {
+                Value::Int(number) if length == 8 && self.encodings[index] == Encoding::Int8 => {
                     self.bytes[at..at + 8].copy_from_slice(&int8(number));
                 }
                 Value::Text(text)
@@ -87,23 +91,26 @@ impl Template {
         if !values.iter().zip(&self.types).all(|(value, &of)| value.fits(of)) {
             return Err(misfit(&self.types, values));
         }
+        for (index, (value, &encoding)) in values.iter().zip(&self.encodings).enumerate() {
+            check_range(*value, encoding, index + 1)?;
+        }
         self.build(values);
         Ok(())
     }
 
     fn build(&mut self, values: &[Value<'_>]) {
-        let Self { bytes, before, name, types, ending, columns, slots } = self;
+        let Self { bytes, before, name, encodings, ending, columns, slots, .. } = self;
         bytes.truncate(*before);
         slots.clear();
         message::message(bytes, b'B', |out| {
             out.push(0);
             message::text(out, name);
-            encode::formats(out, types);
+            encode::formats(out, encodings);
             message::count(out, values.len());
-            for (value, &of) in values.iter().zip(&*types) {
+            for (value, &encoding) in values.iter().zip(&*encodings) {
                 let head = out.len();
                 out.extend_from_slice(&NULL.to_be_bytes());
-                if encode::value(out, *value, of) {
+                if encode::value(out, *value, encoding) {
                     // Far below 4 GiB, as messages are.
                     let length = (out.len() - head - 4) as u32;
                     out[head..head + 4].copy_from_slice(&length.to_be_bytes());
@@ -137,12 +144,52 @@ impl Template {
 
 #[cfg(test)]
 mod tests {
+    use super::super::encode::{oid, type_oid};
     use super::*;
     use proptest::prelude::*;
 
+    fn declared(bytes: Vec<u8>, name: &str, types: &[Type], ending: Ending) -> Template {
+        let oids: Vec<u32> = types.iter().map(|&kind| type_oid(kind)).collect();
+        Template::new(bytes, name, types, &oids, ending)
+    }
+
+    #[test]
+    fn integers_take_the_width_of_the_server_and_keep_its_range() {
+        let (int, real) = (Type::Int, Type::Real);
+        let types = [int, int, int, int, int, real, real, real];
+        let oids =
+            [oid::INT2, oid::INT4, oid::INT8, oid::OID, oid::TEXT, oid::FLOAT4, oid::FLOAT8, oid::NUMERIC];
+        let mut template = Template::new(Vec::new(), "", &types, &oids, Ending::Sync);
+        let values = |number: i64| {
+            let (int, real) = (Value::Int(number), Value::Real(number as f64 / 2.0));
+            [int, int, int, int, int, real, real, real]
+        };
+        template.fill(&values(7)).unwrap();
+        let body = b"\0\0\0\x02\0\x07\0\0\0\x04\0\0\0\x07\0\0\0\x08\0\0\0\0\0\0\0\x07\0\0\0\x04\0\0\0\x07\0\0\0\x017\
+            \0\0\0\x04\x40\x60\0\0\0\0\0\x08\x40\x0c\0\0\0\0\0\0\0\0\0\x033.5";
+        let bytes = template.bytes();
+        assert!(bytes.windows(body.len()).any(|part| part == body), "{bytes:?}");
+        for (of, number, fits) in [
+            (oid::INT2, 32_767, true),
+            (oid::INT2, -32_769, false),
+            (oid::INT4, -2_147_483_648, true),
+            (oid::INT4, 2_147_483_648, false),
+            (oid::OID, 4_294_967_295, true),
+            (oid::OID, -1, false),
+            (oid::INT8, i64::MIN, true),
+        ] {
+            let mut template = Template::new(Vec::new(), "", &[int], &[of], Ending::Sync);
+            let filled = template.fill(&[Value::Int(number)]);
+            assert_eq!(filled.is_ok(), fits, "{number} for {of}");
+            if let Err(error) = filled {
+                assert!(error.message.contains(&number.to_string()), "{error}");
+            }
+        }
+    }
+
     #[test]
     fn values_land_in_their_slots() {
-        let mut template = Template::new(Vec::new(), "u", &[Type::Int, Type::Text], Ending::FlushSync);
+        let mut template = declared(Vec::new(), "u", &[Type::Int, Type::Text], Ending::FlushSync);
         template.fill(&[Value::Int(7), Value::Text(b"abcd")]).unwrap();
         let bind =
             b"B\0\0\0\x25\0u\0\0\x01\0\x01\0\x02\0\0\0\x08\0\0\0\0\0\0\0\x07\0\0\0\x04abcd\0\x01\0\x01";
@@ -152,7 +199,7 @@ mod tests {
 
     #[test]
     fn values_of_other_types_are_refused() {
-        let mut template = Template::new(Vec::new(), "u", &[Type::Int, Type::Text], Ending::Sync);
+        let mut template = declared(Vec::new(), "u", &[Type::Int, Type::Text], Ending::Sync);
         for values in [
             &[Value::Int(1)][..],
             &[Value::Text(b"1"), Value::Text(b"1")],
@@ -173,7 +220,7 @@ mod tests {
             all in prop::collection::vec((prop::option::of(any::<i64>()), value(), value()), 1..20),
         ) {
             let types = [Type::Int, Type::Text, Type::Literal];
-            let mut patched = Template::new(vec![9], "s", &types, Ending::Sync);
+            let mut patched = declared(vec![9], "s", &types, Ending::Sync);
             for (number, text, literal) in &all {
                 let values = [
                     number.map_or(Value::Null, Value::Int),
@@ -181,7 +228,7 @@ mod tests {
                     literal.as_deref().map_or(Value::Null, Value::Text),
                 ];
                 patched.fill(&values).unwrap();
-                let mut anew = Template::new(vec![9], "s", &types, Ending::Sync);
+                let mut anew = declared(vec![9], "s", &types, Ending::Sync);
                 anew.fill(&values).unwrap();
                 prop_assert_eq!(patched.bytes(), anew.bytes());
             }

@@ -45,3 +45,6 @@ SELECT s.name, e.key, e.value FROM sums s, jsonb_each_text(to_jsonb(s) - 'name')
 UNION ALL
 SELECT 'dyno.elsewhere', 'xact_commit', coalesce(sum(d.xact_commit), 0)::text
 FROM pg_stat_database d WHERE d.datid <> 0 AND d.datname <> current_database()
+UNION ALL
+SELECT 'pg_stat_database', 'autovacuums', sum(pg_stat_get_autovacuum_count(c.oid) + pg_stat_get_autoanalyze_count(c.oid))::text
+FROM pg_class c WHERE c.relkind IN ('r', 'm', 't')

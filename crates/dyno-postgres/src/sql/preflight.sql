@@ -14,5 +14,7 @@ SELECT
     (SELECT rolconnlimit FROM pg_roles WHERE rolname = session_user),
     (SELECT datconnlimit FROM pg_database WHERE datname = current_database()),
     (SELECT count(*) FROM pg_prepared_xacts),
-    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker')
+    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'),
+    (SELECT current_schema() WHERE has_schema_privilege(current_schema(), 'CREATE')
+        AND has_schema_privilege(current_schema(), 'USAGE'))
 FROM (SELECT 1) one LEFT JOIN pg_namespace n ON n.nspname = '{schema}'

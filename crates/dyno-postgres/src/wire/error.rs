@@ -102,7 +102,12 @@ impl Refusal for PgError {
     }
 
     fn way_out(&self) -> &str {
-        &self.hint
+        match self.code.as_str() {
+            "25P03" => "raise idle_in_transaction_session_timeout for this user, or set it to 0",
+            "25P04" => "raise transaction_timeout for this user, or set it to 0",
+            "57P05" => "raise idle_session_timeout for this user, or set it to 0",
+            _ => &self.hint,
+        }
     }
 }
 

@@ -20,7 +20,7 @@ fn it_does_what_every_engine_must() {
         let commits = [Commit::Wait, Commit::Nowait];
         let protocols = [Protocol::Extended, Protocol::Simple];
         let findings = conformance::check(target.as_ref(), None, &commits, &protocols).unwrap();
-        let more = ["server nowait", "values extended", "values simple"];
+        let more = ["server nowait", "values extended", "values simple", "read-only sessions"];
         let wanted = [&EVERYWHERE[..], &ON_SERVERS, &more].concat();
         assert_eq!(conformance::amiss(&findings, &wanted), [""; 0]);
         // Deleted rows keep their places until vacuum, so each row of each round has a block of its own.
@@ -41,6 +41,7 @@ fn session(target: &dyn Target, number: u32, statements: &[Statement]) -> Box<dy
         connect: dyno_plan::Connect::Session,
         blocks: None,
         bulk: None,
+        read_only: false,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     };
@@ -153,4 +154,39 @@ fn deadlock(target: &dyn Target, texts: &[Statement], update: StatementId) {
         [transfer(2, 1, 2), other.join().unwrap()]
     });
     assert!(ended[0] != ended[1], "{ended:?}");
+}
+
+#[test]
+fn time_limits_of_the_server_end_no_connection_of_dyno() {
+    let version = Postgres::available().pop().unwrap();
+    let server = Postgres::start(&version, &[("fsync", "off")]);
+    let limits = [
+        "statement_timeout",
+        "lock_timeout",
+        "idle_session_timeout",
+        "idle_in_transaction_session_timeout",
+        "transaction_timeout",
+    ];
+    let ours = format!("SELECT name FROM pg_settings WHERE name IN ('{}')", limits.join("', '"));
+    let all = server.psql(&ours);
+    all.lines().for_each(|limit| drop(server.psql(&format!("ALTER ROLE postgres SET {limit} = '9s'"))));
+    let target = target_at(&server.url());
+    let mut set = Vec::new();
+    let ask = format!("{ours} AND setting <> '0'");
+    let mut keep = |rows| {
+        set = rows;
+        Ok(())
+    };
+    target.script(&[&ask], &mut keep).unwrap();
+    assert!(set.is_empty(), "setup SQL has limits: {set:?}");
+    // A session may be idle for long, and keeps the limits that the platform sets for work.
+    let limit = |name: &str| {
+        let sql = format!("SELECT setting::bigint FROM pg_settings WHERE name = '{name}'");
+        Statement::read(name, sql, &[], Answer::Number)
+    };
+    let mut session =
+        session(target.as_ref(), 0, &[limit("idle_session_timeout"), limit("statement_timeout")]);
+    let read = |id| session.execute(StatementId(id), &[]).unwrap().rows;
+    assert_eq!([0, 1].map(read), [0, 9_000]);
+    session.close();
 }

@@ -393,3 +393,32 @@ fn a_statement_can_be_cancelled_from_another_thread() {
         }
     });
 }
+
+#[test]
+fn required_methods_and_kinds_of_server_are_enforced() {
+    each_version(|version| {
+        let (server, _) = server_with_methods(version);
+        let as_user = |user: &str, params: &str| {
+            let (host, port) = ("127.0.0.1", server.port());
+            let url = format!("postgres://{user}@{host}:{port}/postgres?sslmode=disable&{params}");
+            connect_as(&url, Some(PASSWORD))
+        };
+        assert!(as_user("scram", "require_auth=scram-sha-256").is_ok());
+        assert!(as_user("scram", "require_auth=!password,!md5").is_ok());
+        assert!(as_user("hashed", "require_auth=md5").is_ok());
+        for (user, methods) in [("scram", "md5"), ("hashed", "scram-sha-256"), ("postgres", "!none")] {
+            let error = as_user(user, &format!("require_auth={methods}")).expect_err(methods);
+            assert_eq!(error.kind, TargetErrorKind::Denied, "{error}");
+            assert!(error.message.contains(methods) && error.hint.contains("PGREQUIREAUTH"), "{error}");
+        }
+        if version.major >= 14 {
+            for kind in ["any", "read-write", "primary", "prefer-standby"] {
+                assert!(as_user("scram", &format!("target_session_attrs={kind}")).is_ok(), "{kind}");
+            }
+            for kind in ["standby", "read-only"] {
+                let error = as_user("scram", &format!("target_session_attrs={kind}")).expect_err(kind);
+                assert!(error.message.contains("the server is a primary"), "{error}");
+            }
+        }
+    });
+}

@@ -2,10 +2,11 @@
 //! with the reason.
 
 use crate::server::{on_each_version, on_each_version_with, options, spec, target, target_at};
+use dyno_engine::watched_names::identifiers;
 use dyno_engine::{Cancel, Observer, OpenOptions, Silent, WaitSample};
 use dyno_postgres::connect::ConnectConfig;
 use dyno_postgres::wire::Connection;
-use dyno_record::{Counter, Counters, MarkKind, Reading, Snapshot};
+use dyno_record::{Counter, Counters, MarkKind, RELOADED, Reading, Snapshot};
 use dyno_testbed::Postgres;
 
 /// A connection that does work and books it at once where the version allows.
@@ -23,7 +24,7 @@ fn between(
 ) -> Delta {
     // A flush books commits only where a table was touched too.
     let flush = |worker: &mut Connection| {
-        worker.simple("SELECT pg_stat_force_next_flush() FROM pg_am LIMIT 1").unwrap();
+        worker.simple("SELECT pg_stat_force_next_flush() FROM pg_tablespace LIMIT 1").unwrap();
     };
     flush(worker);
     let begin = observer.snapshot().unwrap();
@@ -87,6 +88,52 @@ fn every_counter_has_a_value_or_a_reason_and_names_its_beginning() {
         assert_eq!(snapshot.native["dyno.scan.n_tup_ins"], 20.0);
         let io = snapshot.native.keys().any(|name| name.starts_with("pg_stat_io.client_backend.relation."));
         assert_eq!(io, server.version().major >= 16);
+    });
+}
+
+/// A scan of a catalog costs each snapshot its blocks, which on a busy device takes longer than the rest of it.
+#[test]
+fn snapshots_scan_no_large_catalog() {
+    on_each_version_with(&QUIET, |server| {
+        let target = target(server);
+        let spec = spec(1, 200, 20);
+        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        let mut observer = target.observer(&spec).unwrap();
+        let mut worker = worker(server);
+        let mut scans = || {
+            observer.snapshot().unwrap();
+            observer.snapshot().unwrap();
+            let sql = "SELECT relname, seq_scan FROM pg_stat_sys_tables
+                 WHERE schemaname = 'pg_catalog' AND pg_relation_size(relid) >= 32 * 8192 ORDER BY relname";
+            let rows = worker.simple(sql).unwrap();
+            rows.iter().map(|row| format!("{:?} {:?}", row.get(0), row.get(1))).collect::<Vec<_>>()
+        };
+        let before = scans();
+        assert!(before.iter().any(|scan| scan.contains("pg_proc")), "{before:?}");
+        assert_eq!(scans(), before);
+    });
+}
+
+#[test]
+fn own_reads_are_all_that_moves_while_nobody_works() {
+    on_each_version_with(&QUIET, |server| {
+        let target = target(server);
+        let spec = spec(1, 200, 20);
+        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        let mut observer = target.observer(&spec).unwrap();
+        let mut sampler = target.sampler().unwrap();
+        let begin = observer.snapshot().unwrap();
+        for _ in 0..3 {
+            sampler.sample(&mut Vec::new(), &mut Vec::new()).unwrap();
+            observer.snapshot().unwrap();
+        }
+        let end = observer.snapshot().unwrap();
+        let counters = Counters::between(&begin, &end);
+        let blocks = counters.get(Counter::LogicalReads).unwrap();
+        assert!(blocks > 4 * 50, "{blocks} blocks of four snapshots");
+        assert_eq!(counters.observer[&Counter::LogicalReads], blocks);
+        assert_eq!(counters.without_observer(Counter::LogicalReads), Ok(0));
+        assert_eq!(counters.observer[&Counter::PhysicalReads], counters.get(Counter::PhysicalReads).unwrap());
     });
 }
 
@@ -288,4 +335,73 @@ fn a_restart_and_a_reset_of_statistics_change_the_marks() {
         let Reading::Absent(reason) = &fourth.portable[&Counter::RowsRead] else { panic!() };
         assert!(reason.contains("load them first"), "{reason}");
     }
+}
+
+/// What a custom workload uses is watched through views and functions; what it does not use is not.
+#[test]
+fn objects_of_a_custom_workload_are_watched_for_changes() {
+    on_each_version(|server| {
+        let mut worker = worker(server);
+        for sql in [
+            "CREATE TABLE accounts(id int PRIMARY KEY, balance int)",
+            "CREATE TABLE unused(id int)",
+            "CREATE VIEW rich AS SELECT * FROM accounts WHERE balance > 9",
+            "CREATE TABLE log(at int)",
+            "CREATE FUNCTION pay(n int) RETURNS void LANGUAGE sql AS 'INSERT INTO log VALUES (n)'",
+        ] {
+            worker.simple(sql).unwrap();
+        }
+        let spec = spec(0, 0, 0);
+        let names = identifiers("SELECT pay($1) FROM Rich WHERE id = $2");
+        let mut observer = target(server).observer_of_names(&spec, &names).unwrap();
+        let mut changes = |sql: &str| {
+            let begin = observer.snapshot().unwrap();
+            worker.simple(sql).unwrap();
+            let end = observer.snapshot().unwrap();
+            let counters = Counters::between(&begin, &end);
+            assert!(!counters.unread.contains_key("shape"), "{:?}", counters.unread);
+            counters.changed(MarkKind::Shape).map(|change| change.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(changes("CREATE INDEX one ON accounts(balance)"), ["index one on accounts"]);
+        assert_eq!(changes("ALTER TABLE accounts ADD COLUMN note text"), ["table accounts"]);
+        assert_eq!(
+            changes("ALTER TABLE log ADD CONSTRAINT positive CHECK (at >= 0)"),
+            ["constraint positive on log"]
+        );
+        assert!(changes("TRUNCATE log").contains(&"table log".to_owned()));
+        let replaced = "CREATE OR REPLACE FUNCTION pay(n int) RETURNS void LANGUAGE sql AS 'SELECT'";
+        assert_eq!(changes(replaced), ["routine pay(n integer)"]);
+        assert_eq!(
+            changes("CREATE OR REPLACE VIEW rich AS SELECT id, balance FROM accounts"),
+            ["rule _RETURN on rich"]
+        );
+        assert!(changes("DROP TABLE unused").is_empty());
+        // Sessions that connect from now on do not wait for their commits; the observer's own session is as it was.
+        let begin = observer.snapshot().unwrap();
+        worker.simple("ALTER ROLE CURRENT_USER SET synchronous_commit = off").unwrap();
+        let counters = Counters::between(&begin, &observer.snapshot().unwrap());
+        let names: Vec<&str> =
+            counters.changed(MarkKind::Setting).map(|change| change.name.as_str()).collect();
+        assert_eq!(names, ["synchronous_commit (ALTER ROLE)"]);
+        // There and back between two snapshots leaves the time of the change alone.
+        let begin = observer.snapshot().unwrap();
+        for sql in [
+            "ALTER SYSTEM SET commit_delay = 9",
+            "SELECT pg_reload_conf()",
+            "ALTER SYSTEM RESET commit_delay",
+        ] {
+            worker.simple(sql).unwrap();
+        }
+        worker.simple("SELECT pg_reload_conf()").unwrap();
+        // The server takes over its files when it has got the signal.
+        let counters = loop {
+            let counters = Counters::between(&begin, &observer.snapshot().unwrap());
+            if counters.changed(MarkKind::Setting).any(|change| change.name == RELOADED) {
+                break counters;
+            }
+        };
+        let names: Vec<&str> =
+            counters.changed(MarkKind::Setting).map(|change| change.name.as_str()).collect();
+        assert_eq!(names, [RELOADED]);
+    });
 }

@@ -6,6 +6,7 @@ mod connect;
 mod counters;
 mod load;
 mod ops;
+mod parameters;
 mod preflight;
 mod server;
 mod wire;

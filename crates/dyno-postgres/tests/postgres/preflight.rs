@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::server::{on_each_version, on_each_version_with, options, spec, target, target_at};
-use dyno_engine::{Cancel, OpenOptions, Silent, Target, TargetErrorKind};
+use dyno_engine::watched_names::identifiers;
+use dyno_engine::{Cancel, CustomNeeds, OpenOptions, Silent, Target, TargetErrorKind, WorkloadNeeds};
 use dyno_plan::{
     Arrivals, Blocks, Bytes, Commit, Data, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Size, Span,
     Workload,
@@ -59,6 +60,7 @@ fn plan(url: &str) -> Plan {
             ops_per_session: None,
             drain: Span(Duration::from_secs(5)),
             drop_page_cache: false,
+            on_lost: Default::default(),
         },
         observe: Observe { interval: Span(Duration::from_secs(1)), waits: None, ..Observe::default() },
         hooks: Default::default(),
@@ -80,7 +82,12 @@ fn assert_found(advice: &[Advice], check: &str, severity: Severity, found: &str,
 }
 
 fn preflight(target: &dyn Target, server: &Postgres) -> Vec<Advice> {
-    target.preflight(&plan(&server.url())).unwrap()
+    preflight_of(target, &plan(&server.url()))
+}
+
+/// What is found for the block workload of `plan`.
+fn preflight_of(target: &dyn Target, plan: &Plan) -> Vec<Advice> {
+    target.preflight(plan, &WorkloadNeeds::of_block_workload(plan)).unwrap()
 }
 
 #[test]
@@ -109,7 +116,7 @@ fn a_default_server_is_fit_and_every_finding_has_its_way_out() {
         let mut other = plan(&server.url());
         other.data.scale = Size::Blocks(Blocks(300));
         other.data.block_size = Some(Bytes(16_384));
-        let advice = target.preflight(&other).unwrap();
+        let advice = preflight_of(&*target, &other);
         assert_found(&advice, "data", Severity::Fail, "other data", "--replace");
         assert_found(&advice, "block_size", Severity::Fail, "16K", "data.block_size");
     });
@@ -137,7 +144,7 @@ fn settings_that_falsify_a_run_are_named() {
         assert_found(&advice, "cache", Severity::Note, "page cache", "storage");
         let mut huge = plan(&server.url());
         huge.data.scale = Size::Bytes(Bytes(1 << 50));
-        let advice = target(server).preflight(&huge).unwrap();
+        let advice = preflight_of(&*target(server), &huge);
         assert_found(&advice, "disk_space", Severity::Fail, "are free", "data.scale");
     });
 }
@@ -273,6 +280,88 @@ fn a_pooler_in_between_is_recognised() {
     let server = Postgres::start(&version, &[]);
     let pooler = dyno_testbed::PgBouncer::start(&pgbouncer, &server, "");
     let target = target_at(&pooler.url());
-    let advice = target.preflight(&plan(&pooler.url())).unwrap();
+    let advice = preflight_of(&*target, &plan(&pooler.url()));
     assert_found(&advice, "pooler", Severity::Fail, "pooler", "target.observe_url");
+}
+
+/// What a custom workload with these statements needs.
+fn custom(writer: Option<&str>, statements: &str) -> WorkloadNeeds {
+    let custom = CustomNeeds { writer: writer.map(str::to_owned), names: identifiers(statements) };
+    WorkloadNeeds::of_custom_workloads(custom, false)
+}
+
+/// Bytes that a finding of the cache names before the words ` and shared_buffers`: `12.0 MiB`.
+fn size_in(text: &str) -> &str {
+    text.split(" have ").nth(1).and_then(|rest| rest.split(" and shared_buffers").next()).unwrap_or_default()
+}
+
+#[test]
+fn findings_follow_what_the_workload_does_and_uses() {
+    on_each_version(|server| {
+        server.psql(
+            "CREATE TABLE orders AS SELECT g AS id, repeat('x', 200) AS pad FROM generate_series(1, 20000) g",
+        );
+        server.psql("CREATE INDEX ON orders (id)");
+        server.psql("CREATE VIEW open_orders AS SELECT * FROM orders");
+        let target = target(server);
+        let plan_with = |update_pct, insert_pct| {
+            let mut plan = plan(&server.url());
+            (plan.workload.update_pct, plan.workload.insert_pct) = (update_pct, insert_pct);
+            plan
+        };
+        let block = |update_pct, insert_pct| {
+            let plan = plan_with(update_pct, insert_pct);
+            (WorkloadNeeds::of_block_workload(&plan), plan)
+        };
+        let of_orders = "SELECT pad FROM open_orders WHERE id = $1";
+        // A custom workload's plan has the block workload's keys as they are by default, or of another kind.
+        let cases = [
+            ("block, reading", block(0, None), false, true),
+            ("block, updating", block(20, None), true, true),
+            ("block, inserting", block(0, Some(10)), true, true),
+            ("custom, reading", (custom(None, of_orders), plan_with(20, Some(10))), false, false),
+            ("custom, writing", (custom(Some("shop"), of_orders), plan_with(0, None)), true, false),
+        ];
+        for (name, (needs, plan), writes, on_test_tables) in cases {
+            let advice = target.preflight(&plan, &needs).unwrap();
+            let checkpoints = find(&advice, "checkpoints");
+            assert_eq!(checkpoints.found.contains("only reads"), !writes, "{name}: {checkpoints:?}");
+            for check in ["data", "disk_space", "block_size", "privileges"] {
+                assert_eq!(advice.iter().any(|one| one.check == check), on_test_tables, "{name}: {check}");
+            }
+            let cache = find(&advice, "cache").found;
+            assert_eq!(cache.starts_with("the data has "), on_test_tables, "{name}: {cache}");
+            if !on_test_tables {
+                let bytes: u64 = server.psql("SELECT pg_total_relation_size('orders')").parse().unwrap();
+                assert_eq!(size_in(&cache), dyno_engine::disk::human(bytes), "{name}: {cache}");
+            }
+        }
+        let absent =
+            target.preflight(&plan_with(0, None), &custom(None, "SELECT 1 FROM nothing_there")).unwrap();
+        assert!(absent.iter().all(|one| one.check != "cache"), "{absent:#?}");
+    });
+}
+
+#[test]
+fn a_workload_that_only_reads_can_run_on_a_standby() {
+    for version in Postgres::newest_or_all() {
+        let primary = Postgres::start(&version, &[]);
+        target(&primary).load(&spec(1, 200, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        let standby = primary.standby();
+        let target = target(&standby);
+        let (mut reading, writing) = (plan(&standby.url()), plan(&standby.url()));
+        reading.workload.update_pct = 0;
+        let mut other = reading.clone();
+        other.data.seed = 7;
+        for (name, plan, needs, expected) in [
+            ("block, reading", &reading, WorkloadNeeds::of_block_workload(&reading), Severity::Note),
+            ("block, writing", &writing, WorkloadNeeds::of_block_workload(&writing), Severity::Fail),
+            ("custom, reading", &reading, custom(None, "SELECT 1"), Severity::Note),
+            ("custom, writing", &reading, custom(Some("shop"), "SELECT 1"), Severity::Fail),
+        ] {
+            let writable = find(&target.preflight(plan, &needs).unwrap(), "writable");
+            assert_eq!(writable.severity, expected, "{name}: {writable:?}");
+            assert!(writable.found.contains("standby"), "{name}: {writable:?}");
+        }
+    }
 }

@@ -69,6 +69,15 @@ pub enum RepositoryError {
         /// Why.
         detail: String,
     },
+    /// A run or campaign cannot have this name.
+    #[error(
+        "{name:?} cannot name a run or a campaign: letters, digits, `-`, `_` and `.`, at most {} characters",
+        crate::id::NAME_CHARS_MAX
+    )]
+    BadName {
+        /// The name.
+        name: String,
+    },
     /// The file is damaged.
     #[error("the repository {} is damaged ({detail}): move it away, and salvage what is in it with `sqlite3 FILE .recover`", path.display())]
     Damaged {

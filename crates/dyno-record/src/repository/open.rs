@@ -10,6 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::sort;
 use super::{Repository, RepositoryError};
+use crate::private_file;
 
 /// Marks the file as Dyno's (`DYNO` in ASCII) in SQLite's header.
 pub(super) const APPLICATION_ID: i64 = 0x4459_4E4F;
@@ -132,6 +133,7 @@ impl Repository {
 
     /// As [`Repository::open`], waiting `wait` for locks.
     pub(super) fn open_waiting(path: &Path, wait: Duration) -> Result<Self, RepositoryError> {
+        private_file::check_not_public(path).map_err(|error| unsafe_file(path, &error))?;
         let found = probe(path, wait)?;
         if let Found::Empty = &found {
             make_private(path)?;
@@ -149,6 +151,8 @@ impl Repository {
             repository.create()?;
         }
         repository.write_ahead(wait)?;
+        // Another user could have created them between the first check and the opening.
+        check_files(path)?;
         // A record that was acknowledged survives a power failure, too.
         repository.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
         repository.connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
@@ -255,11 +259,37 @@ impl Repository {
     }
 }
 
+/// That somebody else could have prepared the file at `path`.
+fn unsafe_file(path: &Path, error: &std::io::Error) -> RepositoryError {
+    RepositoryError::CannotOpen { path: path.to_path_buf(), detail: error.to_string() }
+}
+
+/// Checks the repository's file, also where a link leads to it, and the files beside it. SQLite plays a journal or a log back
+/// into the database without asking for its owner.
+fn check_files(path: &Path) -> Result<(), RepositoryError> {
+    private_file::check_shared(path).map_err(|error| unsafe_file(path, &error))?;
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    for suffix in ["", "-journal", "-wal", "-shm"] {
+        let mut name = OsString::from(&real);
+        name.push(suffix);
+        let file = PathBuf::from(name);
+        private_file::check_shared(&file).map_err(|error| {
+            let detail = format!(
+                "SQLite would take {} for a part of it: {error}; remove that file if it is not yours",
+                file.display()
+            );
+            RepositoryError::CannotOpen { path: path.to_path_buf(), detail }
+        })?;
+    }
+    Ok(())
+}
+
 /// Looks at the file's header without locking or touching anything, not even files beside it.
 ///
 /// Through SQLite and not by reading the file: closing a file that SQLite has open elsewhere in this process would
 /// take its locks away (sqlite.org/howtocorrupt.html, 2.2).
 fn probe(path: &Path, wait: Duration) -> Result<Found, RepositoryError> {
+    check_files(path)?;
     match std::fs::metadata(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Empty),
         Err(e) => {

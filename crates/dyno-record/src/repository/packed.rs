@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::marks::NOTE;
 use super::{Mark, RepositoryError, pack};
 use crate::id::RunId;
+use crate::id::is_name;
 use crate::json::RecordError;
 use crate::membership::PartOf;
 use crate::metric::{Metric, Unit};
@@ -94,6 +95,7 @@ impl Packer {
         record: &RunRecord,
         json: Result<String, RecordError>,
     ) -> Result<PackedRecord, RepositoryError> {
+        check_names(record)?;
         let json = json.map_err(|source| RepositoryError::Record { id: record.id.clone(), source })?;
         let all = record.leading_ops();
         let join = |part: fn(&crate::TargetFacts) -> &str| {
@@ -160,4 +162,11 @@ pub(super) fn update_pct(plan: &Plan, is_known: bool) -> i64 {
         true => i64::from(plan.workload.update_pct),
         false => -1,
     }
+}
+
+/// Refuses names that commands could not tell from a selector, or that are no plain text.
+fn check_names(record: &RunRecord) -> Result<(), RepositoryError> {
+    let mut names = std::iter::once(&record.id).chain(record.part_of.iter().map(|part| &part.id));
+    let bad = names.find(|name| !is_name(name));
+    bad.map_or(Ok(()), |name| Err(RepositoryError::BadName { name: name.chars().take(60).collect() }))
 }

@@ -285,3 +285,47 @@ fn a_record_is_amended_in_its_place_and_nothing_else_is() {
     assert_eq!(repository.load(&other.id).unwrap(), other);
     assert_eq!(repository.list(&Filter::default()).unwrap().len(), 2);
 }
+
+#[test]
+fn journal_that_another_user_could_have_prepared_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let (path, elsewhere) = (at("r.sqlite3"), at("elsewhere"));
+    Repository::open(&path).unwrap().finish(&record(1)).unwrap();
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    for suffix in ["-journal", "-wal", "-shm"] {
+        let beside = at(&format!("r.sqlite3{suffix}"));
+        let refused = |case: &str| {
+            for opened in [Repository::open(&path), Repository::open_read_only(&path)] {
+                let error = opened.unwrap_err().to_string();
+                assert!(error.contains(suffix) && error.contains("remove that file"), "{case}: {error}");
+            }
+            assert_eq!(std::fs::read(&path).unwrap(), before, "{case}");
+            std::fs::remove_file(&beside).unwrap();
+        };
+        std::fs::write(&elsewhere, "x").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &beside).unwrap();
+        refused("link");
+        std::os::unix::fs::symlink(at("none"), &beside).unwrap();
+        refused("dangling link");
+        std::fs::hard_link(&elsewhere, &beside).unwrap();
+        refused("hard link");
+        std::fs::create_dir(&beside).unwrap();
+        assert!(Repository::open(&path).is_err(), "folder");
+        std::fs::remove_dir(&beside).unwrap();
+        if rustix::process::geteuid().is_root() {
+            std::fs::write(&beside, "x").unwrap();
+            std::os::unix::fs::chown(&beside, Some(65_534), None).unwrap();
+            refused("file of another user");
+        }
+    }
+    // A link from a folder of this user's own leads into the folder of everyone.
+    let own = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(&path, own.path().join("link")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, at("r.sqlite3-journal")).unwrap();
+    assert!(Repository::open(&own.path().join("link")).is_err());
+    std::fs::remove_file(at("r.sqlite3-journal")).unwrap();
+    assert_eq!(Repository::open(&path).unwrap().list(&Filter::default()).unwrap().len(), 1);
+}

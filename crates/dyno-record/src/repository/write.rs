@@ -39,6 +39,9 @@ impl Repository {
     /// # Errors
     /// There is a run of that name, or the file cannot be written; then nothing was noted.
     pub fn begin(&self, run: &StartedRun) -> Result<(), RepositoryError> {
+        if !crate::id::is_name(&run.id) {
+            return Err(RepositoryError::BadName { name: run.id.chars().take(60).collect() });
+        }
         let started_us = microseconds(&run.id, &run.started_at)?;
         let plan = serde_json::to_string(&run.plan).map_err(|e| malformed(&run.id, e.to_string()))?;
         let sql = "INSERT INTO run (id, started_at, started_us, engine, target, sessions, update_pct,

@@ -126,3 +126,16 @@ fn deltas_are_written_as_readers_expect() {
         assert_eq!(serde_json::to_value(counter).unwrap(), counter.name());
     }
 }
+
+#[test]
+fn marks_absent_from_both_snapshots_are_unread() {
+    let empty = Snapshot::default();
+    let unread = Counters::between(&empty, &empty).unread;
+    assert!(unread["shape"].contains("no table") && unread["settings"].contains("no setting"), "{unread:?}");
+    let mut watched = Snapshot::default();
+    watched.shape.insert("table rows".into(), "1".into());
+    watched.settings.insert("fsync".into(), "on".into());
+    // A mark of one side alone is a change.
+    let counters = Counters::between(&empty, &watched);
+    assert!(counters.unread.is_empty() && counters.changes.len() == 2, "{counters:?}");
+}

@@ -100,7 +100,10 @@ fn line(whole: &RunRecord, record: &RunRecord, axes: &[&Axis], measures: &[&str]
 /// text gets an apostrophe in front.
 pub(crate) fn field(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    // A file is also looked at on a terminal, which control characters would drive.
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    let text: String = text.chars().map(|c| if acts(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
+    let text = if formula { format!("'{text}") } else { text };
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
@@ -114,5 +117,6 @@ mod tests {
         assert_eq!(field("a,\"b\""), "\"a,\"\"b\"\"\"");
         assert_eq!(field("=cmd()"), "'=cmd()");
         assert_eq!(field("two\nlines"), "\"two\nlines\"");
+        assert_eq!(field("a\u{1b}[2J\u{9b}b\u{7}"), "a\u{fffd}[2J\u{fffd}b\u{fffd}");
     }
 }

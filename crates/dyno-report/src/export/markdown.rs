@@ -44,7 +44,7 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
             let _ = writeln!(top, "{}", table(&grid));
         }
     }
-    if !report.points.points.is_empty() {
+    if !report.points.points.is_empty() && report.suite().is_none() {
         let _ = write!(top, "## Results\n\n{}\n", table(&report.grid()));
         if let Some(legend) = report.legend() {
             let _ = writeln!(top, "{}\n", text(&legend));

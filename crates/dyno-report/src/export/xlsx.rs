@@ -36,12 +36,17 @@ pub(super) fn export(
     if report.has_answers() {
         add("Answer", answer_grid(&report.answers));
     }
-    for conclusion in &report.conclusions {
-        if let Some(grid) = crate::conclusion::grid(conclusion) {
-            add(conclusion.kind(), grid);
+    match report.suite() {
+        Some(suite) => crate::suite::sheets(suite).into_iter().for_each(|(name, grid)| add(name, grid)),
+        None => {
+            for conclusion in &report.conclusions {
+                if let Some(grid) = crate::conclusion::grid(conclusion) {
+                    add(conclusion.kind(), grid);
+                }
+            }
+            add("Results", report.grid());
         }
     }
-    add("Results", report.grid());
     if let Some((rates, limits)) = &report.matrix {
         add("At a glance", rates.clone());
         add("What dominates", limits.clone());

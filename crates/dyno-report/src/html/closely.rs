@@ -7,11 +7,13 @@ use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, RunRecord
 use maud::{Markup, html};
 
 use crate::audit::{ORDER, audit_summary, spoken};
+use crate::extra_counts::extra_counts;
 use crate::figures::{anchor, timed};
 use crate::grid::{Cell, Grid, Head};
 use crate::phases;
 use crate::report::Report;
 use crate::seen::Grave;
+use crate::show::OUTAGES_MAX;
 use crate::text::clean;
 use crate::{beside, imported_metrics, learned, load_profile, loaded, own, profile};
 
@@ -52,6 +54,13 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             h3 { "How each figure went" }
             @for sentence in crate::watched::spread::sentences(record, watched) { p { (clean(&sentence)) } }
             (table(&crate::watched::spread::grid(record, watched), "spread"))
+        }
+        @if !record.outages.is_empty() {
+            h3 { "Outages" }
+            @for outage in record.outages.iter().take(OUTAGES_MAX) {
+                p { (clean(&outage.sentence())) "." }
+                ul { @for line in outage.details() { li { (clean(&line)) "." } } }
+            }
         }
         @if !record.ops.is_empty() {
             h3 { "Operations" }
@@ -117,6 +126,8 @@ fn classes(record: &RunRecord) -> Grid {
         Head::figures("errors", ""),
         Head::figures("rate", "/s"),
     ];
+    let extra = extra_counts(record);
+    heads.extend(extra.iter().map(|(head, _)| Head::figures(head, "").explained("in the window")));
     heads.extend(times.map(|name| Head::figures(name, "").explained("of service time")));
     let mut grid = Grid::new(heads);
     for (name, ops) in record.by_class() {
@@ -128,6 +139,7 @@ fn classes(record: &RunRecord) -> Grid {
             Cell::text(&count(ops.errors)),
             Cell::text(&figure(ops.rate_per_s)),
         ];
+        cells.extend(extra.iter().map(|(_, of)| Cell::text(&count(of(ops)))));
         cells.extend([l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(time));
         grid.row(cells);
     }

@@ -1,6 +1,7 @@
 //! The page, in the order a reader needs it.
 
 use dyno_analyze::conclusion::Figures;
+use dyno_analyze::number;
 use dyno_record::{Kind, Status};
 use maud::{Markup, PreEscaped, html};
 
@@ -21,8 +22,8 @@ use super::{Frame, HOLE, around, closely, grid, platform, sheets, suite, summary
 /// Sections after the answer: name in links, title.
 const SECTIONS: [(&str, &str); 11] = [
     ("reported", "Load profile and top timed events"),
-    ("conclusion", "Conclusion"),
     ("tests", "Tests"),
+    ("conclusion", "Conclusion"),
     ("matrix", "At a glance"),
     ("charts", "Charts"),
     ("results", "Results"),
@@ -38,10 +39,7 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
     let title = request.title.clone().unwrap_or_else(|| title(report));
     let reported = report.seen.reported.all();
     let hole = PreEscaped(HOLE.to_string());
-    let suite = report.conclusions.iter().find_map(|conclusion| match &conclusion.figures {
-        Figures::Suite(suite) => Some(suite),
-        _ => None,
-    });
+    let suite = report.suite();
     let is_watch =
         report.seen.runs == 1 && report.seen.first.as_ref().is_some_and(|run| run.kind == Kind::Watch);
     let shown = |name: &str| match name {
@@ -50,7 +48,7 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
         "tests" => suite.is_some(),
         // The tests of a suite are no points of one curve.
         "charts" => !report.charts.is_empty() && suite.is_none(),
-        "matrix" => report.matrix.is_some() && suite.is_none(),
+        "matrix" => report.matrix.is_some(),
         "results" => suite.is_none() && !is_watch,
         // Nothing of what others do is held against anything.
         "audit" => !is_watch,
@@ -79,11 +77,11 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
             @if shown("reported") {
                 section id="reported" { h2 { "Load profile and top timed events" } (overview(&reported)) }
             }
-            @if shown("conclusion") {
-                section id="conclusion" { h2 { "Conclusion" } (conclusions(report)) }
-            }
             @if let Some(suite) = suite {
                 section id="tests" { h2 { "Tests" } (suite::tests(suite)) }
+            }
+            @if shown("conclusion") {
+                section id="conclusion" { h2 { "Conclusion" } (conclusions(report)) }
             }
             @if let Some((rates, limits)) = report.matrix.as_ref().filter(|_| shown("charts")) {
                 section id="matrix" {
@@ -169,11 +167,10 @@ fn conclusions(report: &Report<'_>) -> Markup {
     html! {
         @for conclusion in &report.conclusions {
             h3 { (clean(&conclusion::title(conclusion))) }
-            @let table = conclusion::grid(conclusion);
-            @let is_first = matches!(conclusion.figures, Figures::Suite(_));
-            @if let Some(grid) = table.as_ref().filter(|_| is_first) { (grid::table(grid, conclusion.kind())) }
+            // The tables of a suite are in a section of their own.
+            @let is_suite = matches!(conclusion.figures, Figures::Suite(_));
             ul { @for sentence in conclusion.sentences() { li { (clean(&sentence)) } } }
-            @if let Some(grid) = table.as_ref().filter(|_| !is_first) { (grid::table(grid, conclusion.kind())) }
+            @if let Some(grid) = conclusion::grid(conclusion).filter(|_| !is_suite) { (grid::table(&grid, conclusion.kind())) }
         }
     }
 }
@@ -190,6 +187,10 @@ fn title(report: &Report<'_>) -> String {
         "" => String::new(),
         database => format!(" on {}", clean(database)),
     };
+    if let Some(suite) = report.suite() {
+        let tests = number::count(suite.tests.len() as u64);
+        return format!("Suite of {tests} {}{on}", if suite.tests.len() == 1 { "test" } else { "tests" });
+    }
     match report.seen.runs {
         1 if first.kind == Kind::Watch => format!("Watch {}{on}", clean(&first.id)),
         1 => format!("Run {}{on}", clean(&first.id)),

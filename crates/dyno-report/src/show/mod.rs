@@ -11,7 +11,7 @@ mod platform;
 mod series;
 mod waits;
 
-use dyno_record::RunRecord;
+use dyno_record::{Outage, RunRecord};
 
 use crate::audit::audit_full;
 use crate::grid::Grid;
@@ -21,6 +21,9 @@ use crate::text::{clean, indent, wrap};
 use crate::{
     beside, calibration_text, imported_metrics, learned, load_profile, loaded, own, phases, profile,
 };
+
+/// Outages that are shown; the record has the others.
+pub(crate) const OUTAGES_MAX: usize = 20;
 
 /// A table of the phases of a schedule, and what it does not show; empty where there are none.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
@@ -36,6 +39,19 @@ pub fn phases_text(record: &RunRecord, style: &Style) -> String {
 /// A table beneath an empty line; empty where there is none.
 fn text_of(grid: Option<Grid>, style: &Style) -> String {
     grid.map_or_else(String::new, |grid| format!("\n{}", indent(&Table::from(&grid).render(style))))
+}
+
+/// Outages, each with its details.
+fn outages(record: &RunRecord, style: &Style) -> String {
+    let lines = |outage: &Outage| {
+        let details = outage.details().into_iter().map(|line| format!("  {line}"));
+        std::iter::once(outage.sentence()).chain(details).collect::<Vec<_>>()
+    };
+    let lines = record.outages.iter().take(OUTAGES_MAX).flat_map(lines);
+    lines
+        .flat_map(|line| wrap(&clean(&line), style.columns(), usize::MAX))
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 /// The whole record as text.
@@ -80,6 +96,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ),
         ("waits", waits::waits(record, inner)),
         (profile::TITLE, profile::profile_text(record, inner)),
+        ("outages", outages(record, inner)),
         ("errors", platform::errors(record, inner)),
         ("settings", platform::settings(record, inner)),
         ("host", platform::host(record, inner)),

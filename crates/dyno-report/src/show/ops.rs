@@ -3,6 +3,7 @@
 use dyno_record::{Histogram, Latency, RunRecord};
 
 use crate::bars::bar;
+use crate::extra_counts::extra_counts;
 use crate::number::{ABSENT, count, percent, time_us, within};
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
@@ -24,11 +25,15 @@ pub(super) fn classes(record: &RunRecord, style: &Style) -> String {
         return String::new();
     }
     let service = |head: &str| Column::figures(head, "");
-    let mut table = Table::new(vec![
+    let mut columns = vec![
         Column::text("class"),
         Column::figures("count", ""),
         Column::figures("errors", ""),
         Column::figures("rate", "/s"),
+    ];
+    let extra = extra_counts(record);
+    columns.extend(extra.iter().map(|(head, _)| Column::figures(head, "")));
+    columns.extend([
         service("mean"),
         service("p50"),
         service("p90").droppable(),
@@ -37,15 +42,18 @@ pub(super) fn classes(record: &RunRecord, style: &Style) -> String {
         service("p99.9"),
         service("max"),
     ]);
+    let mut table = Table::new(columns);
     let times = |l: &Latency| [l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(time);
     for (name, ops) in record.by_class() {
         let figures =
             [ops.count as f64, ops.errors as f64, ops.rate_per_s].map(|value| within(value, FIGURE_MAX));
         let head = std::iter::once(Cell::from(name)).chain(figures.map(Cell::from));
-        table.row(head.chain(times(&ops.service_us)));
+        let counts = extra.iter().map(|(_, of)| Cell::from(within(of(ops) as f64, FIGURE_MAX)));
+        table.row(head.chain(counts).chain(times(&ops.service_us)));
         if ops.response_us != ops.service_us {
             let head = ["  response".into(), Cell::default(), Cell::default(), Cell::default()];
-            table.row(head.into_iter().chain(times(&ops.response_us)));
+            let empty = extra.iter().map(|_| Cell::default());
+            table.row(head.into_iter().chain(empty).chain(times(&ops.response_us)));
         }
         if let Some(untimed) = &ops.untimed {
             table.note(&format!("without times of their own: {untimed}"), Paint::Dim);

@@ -111,7 +111,8 @@ pub(super) fn errors(record: &RunRecord, style: &Style) -> String {
                 times => format!("; {words}: {}", count(times)),
             };
             let again = also("connections opened anew", tally.reconnects)
-                + &also("transactions begun anew, which have not failed", tally.retried);
+                + &also("attempts that began again, in the whole run", tally.retried)
+                + &also("commits in doubt", tally.in_doubt);
             (name, format!("{} ({}){again}", tally.message, tally.class))
         })
         .collect();

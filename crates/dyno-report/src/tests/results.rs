@@ -82,7 +82,7 @@ fn an_interrupted_run_shows_what_it_measured_unless_its_audit_failed() {
 }
 
 const AUDIT: &str = "\
-audit: 2 failed, 1 warning, 31 passed, 17 skipped
+audit: 2 failed, 1 warning, 31 passed, 21 skipped
   ✗ fail  sessions: 4 planned, 3 passed the gate
   ✗ fail  littles law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was
           time for
@@ -99,9 +99,10 @@ audit: 2 failed, 1 warning, 31 passed, 17 skipped
     shape, errors, work unit, mix, series sum, untimed, logical reads (whole run), others sessions,
     commits (whole run), durable commits, rows updated (whole run), read requests, service time,
     window length, edges, gate skew, stalls, wall clock, processor
-  – skipped: invariants, expected, loaded, hot, heap reads, heap reads (whole run), others, others
-    test tables, others server, rows churned, rows churned (whole run), rows left, scan path, think
-    time, db time, open loop, client cost
+  – skipped: invariants, empty writes, expected, rows found, cached results, loaded, hot, heap
+    reads, heap reads (whole run), others, others test tables, others server, rows churned, rows
+    churned (whole run), rows left, device writes, scan path, think time, db time, open loop, client
+    cost
 ";
 
 #[test]
@@ -127,7 +128,7 @@ fn a_whole_record_has_all_its_sections() {
         "waits",
         "settings",
         "host",
-        "audit: 40 passed, 11 skipped",
+        "audit: 40 passed, 15 skipped",
     ];
     let mut lines = text.lines();
     for title in titles {

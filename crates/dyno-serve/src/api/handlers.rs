@@ -1,12 +1,13 @@
 //! One handler for each address.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
 use dyno_plan::READY;
 use dyno_plan::keys::{self, Fallback};
 use futures_util::stream;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use super::types::{
     CheckedOrder, JobFull, JobShown, KeyShown, Named, PlanShown, PointShown, ReportShown, SweepShown,
 };
+use crate::action_log::Action;
 use crate::allowed;
 use crate::cards::{self, Cards, Wanted};
 use crate::jobs::{Follower, Job};
@@ -24,7 +26,11 @@ use crate::pages::{
     awr as awr_page, awr_diff as awr_diff_page, compare as compare_page, history as history_page, live,
 };
 use crate::reply::{ApiReply, ApiTrouble, Trouble};
+use crate::roles::Caller;
 use crate::state::Shared;
+
+/// The longest silence of a live view.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// Lines that a job's processes said and that are shown.
 const TALK: usize = 40;
@@ -121,10 +127,12 @@ pub(crate) async fn formats() -> Json<Vec<String>> {
     Json(dyno_report::EXPORTERS.iter().map(|exporter| exporter.name.to_owned()).collect())
 }
 
-pub(crate) async fn plan(shared: Shared) -> Json<PlanShown> {
-    let setup = &shared.setup;
+pub(crate) async fn plan(shared: Shared, Extension(caller): Extension<Caller>) -> Json<PlanShown> {
+    let setup = &shared.setup_for(&caller);
     let named = |name: &str, about: &str| Named { name: name.to_owned(), about: about.to_owned() };
-    let is_open = |key: &&keys::Key| allowed::refusal(key.path, "", setup.allow_commands).is_none();
+    let is_open = |key: &&keys::Key| {
+        allowed::is_listed_host(key.path) || allowed::refusal(key.path, "", setup.allow_commands).is_none()
+    };
     let keys = keys::all().filter(is_open).map(|key| KeyShown {
         path: key.path.to_owned(),
         about: key.doc.to_owned(),
@@ -136,17 +144,26 @@ pub(crate) async fn plan(shared: Shared) -> Json<PlanShown> {
     });
     Json(PlanShown {
         targets: setup.targets.all().map(|(name, target)| named(name, &target.about)).collect(),
+        hosts: setup.targets.hosts().map(|(name, host)| named(name, &host.about)).collect(),
         ready: READY.iter().map(|ready| named(ready.name, ready.about())).collect(),
         workloads: setup.workloads.iter().map(|known| named(known.name, known.about)).collect(),
         keys: keys.collect(),
     })
 }
 
-pub(crate) async fn check(shared: Shared, Json(order): Json<Order>) -> Json<CheckedOrder> {
-    Json(match order.make(&shared.setup) {
+pub(crate) async fn check(
+    shared: Shared,
+    Extension(caller): Extension<Caller>,
+    Json(order): Json<Order>,
+) -> Json<CheckedOrder> {
+    Json(match order.make(&shared.setup_for(&caller)) {
         Ok(made) => CheckedOrder { made: Some(made), wrong: Vec::new() },
         Err(wrong) => CheckedOrder { made: None, wrong },
     })
+}
+
+pub(crate) async fn actions(shared: Shared) -> Json<Vec<Action>> {
+    Json(shared.actions.latest())
 }
 
 fn shown(shared: &Shared, job: &Job) -> JobShown {
@@ -157,16 +174,20 @@ pub(crate) async fn jobs(shared: Shared) -> Json<Vec<JobShown>> {
     Json(shared.jobs.all().iter().map(|job| shown(&shared, job)).collect())
 }
 
-pub(crate) async fn start(shared: Shared, Json(order): Json<Order>) -> Result<Response, ApiTrouble> {
+pub(crate) async fn start(
+    shared: Shared,
+    Extension(caller): Extension<Caller>,
+    Json(order): Json<Order>,
+) -> Result<Response, ApiTrouble> {
     let refused =
         |made, wrong| (StatusCode::UNPROCESSABLE_ENTITY, Json(CheckedOrder { made, wrong })).into_response();
-    let made = match order.make(&shared.setup) {
+    let made = match order.make(&shared.setup_for(&caller)) {
         Ok(made) => made,
         Err(wrong) => return Ok(refused(None, wrong)),
     };
     match made.confirmed(&order) {
         Ok(start) => {
-            let job = shared.jobs.start(start)?;
+            let job = shared.jobs.start(start, &caller.name)?;
             Ok((StatusCode::CREATED, Json(shown(&shared, &job))).into_response())
         }
         // What it would run stands beside, so that it can be looked at and agreed to.
@@ -184,18 +205,30 @@ pub(crate) async fn job(shared: Shared, Path(id): Path<String>) -> ApiReply<JobF
     Ok(Json(JobFull { progress, talk: shared.jobs.talk(&job, TALK), job: shown(&shared, &job) }))
 }
 
-pub(crate) async fn stop(shared: Shared, Path(id): Path<String>) -> ApiReply<JobShown> {
-    shared.jobs.stop(&id)?;
+pub(crate) async fn stop(
+    shared: Shared,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> ApiReply<JobShown> {
+    live::stopped(&shared, &caller, &id)?;
     Ok(Json(shown(&shared, &named(&shared, &id)?)))
 }
 
-pub(crate) async fn steer(shared: Shared, Path((id, word)): Path<(String, String)>) -> ApiReply<JobShown> {
-    live::steered(&shared, &id, &word)?;
+pub(crate) async fn steer(
+    shared: Shared,
+    Extension(caller): Extension<Caller>,
+    Path((id, word)): Path<(String, String)>,
+) -> ApiReply<JobShown> {
+    live::steered(&shared, &caller, &id, &word)?;
     Ok(Json(shown(&shared, &named(&shared, &id)?)))
 }
 
-pub(crate) async fn resume(shared: Shared, Path(id): Path<String>) -> Result<Response, ApiTrouble> {
-    let job = live::resumed(&shared, &id)?;
+pub(crate) async fn resume(
+    shared: Shared,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiTrouble> {
+    let job = live::resumed(&shared, &caller, &id)?;
     Ok((StatusCode::CREATED, Json(shown(&shared, &job))).into_response())
 }
 
@@ -210,8 +243,10 @@ pub(crate) async fn events(
     let follower = shared.jobs.feed(&job).follow(last.map_or(0, |last| last + 1));
     let pieces = stream::unfold(Some(follower), |follower| async move {
         let mut follower: Follower = follower?;
-        match follower.next().await {
-            Some(lines) => {
+        match tokio::time::timeout(KEEP_ALIVE, follower.next()).await {
+            // A comment, so that neither the server nor a proxy takes the connection for an idle one.
+            Err(_) => Some((Ok(": waiting\n\n".to_owned()), Some(follower))),
+            Ok(Some(lines)) => {
                 let mut text = String::new();
                 for (number, line) in lines {
                     text.push_str(&format!("id: {number}\ndata: {line}\n\n"));
@@ -219,7 +254,7 @@ pub(crate) async fn events(
                 Some((Ok::<_, Infallible>(text), Some(follower)))
             }
             // The page asks for what came of it, and not for the events again.
-            None => Some((Ok("event: over\ndata: {}\n\n".to_owned()), None)),
+            Ok(None) => Some((Ok("event: over\ndata: {}\n\n".to_owned()), None)),
         }
     });
     let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
+use crate::roles;
 use crate::state::State;
 
 /// Every address under `/api/v1`; [`openapi::ROUTES`] describes each of them.
@@ -26,6 +27,7 @@ pub(crate) fn router() -> Router<Arc<State>> {
         .route("/api/v1/export", get(handlers::formats))
         .route("/api/v1/plan", get(handlers::plan))
         .route("/api/v1/check", post(handlers::check))
+        .route(roles::ACTIONS, get(handlers::actions))
         .route("/api/v1/jobs", get(handlers::jobs).post(handlers::start))
         .route("/api/v1/jobs/{id}", get(handlers::job))
         .route("/api/v1/jobs/{id}/events", get(handlers::events))

@@ -6,11 +6,13 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::types::{CheckedOrder, JobFull, JobShown, PlanShown, ReportShown, SweepShown};
+use crate::action_log::Action;
 use crate::cards::Cards;
 use crate::order::Order;
 use crate::pages::awr::Interval;
 use crate::pages::awr_diff::Compared;
 use crate::reply::Problem;
+use crate::roles::ACTIONS;
 
 /// What stands in an address or behind it.
 struct Parameter {
@@ -77,6 +79,12 @@ const ROUTES: &[Route] = &[
             query("page", "The page, from 1."),
         ],
         Body::Json(SchemaGenerator::subschema_for::<Cards>),
+    ),
+    get(
+        ACTIONS,
+        "The latest requests that changed something or were refused, newest first. Needs the role administer.",
+        &[],
+        Body::Json(SchemaGenerator::subschema_for::<Vec<Action>>),
     ),
     get("/api/v1/runs/{id}", "The record of a run.", &[path("id", "Its id, or last.")], Body::Record),
     get(

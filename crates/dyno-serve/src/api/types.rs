@@ -11,6 +11,8 @@ use crate::order::{Made, Wrong};
 pub(crate) struct JobShown {
     /// Its name.
     pub(crate) id: String,
+    /// The name of the token that started it; absent in jobs of earlier versions.
+    pub(crate) started_by: Option<String>,
     /// What it does.
     pub(crate) kind: Kind,
     /// The name of its target.
@@ -35,6 +37,7 @@ impl JobShown {
     pub(crate) fn of(job: &Job, before: usize) -> Self {
         Self {
             id: job.id.clone(),
+            started_by: job.started_by.clone(),
             kind: job.kind,
             target: job.target.clone(),
             command: job.command.clone(),
@@ -116,6 +119,8 @@ pub(crate) struct PointShown {
 pub(crate) struct PlanShown {
     /// Targets: name and what it is.
     pub(crate) targets: Vec<Named>,
+    /// Hosts that `observe.hosts` may name.
+    pub(crate) hosts: Vec<Named>,
     /// Ready plans.
     pub(crate) ready: Vec<Named>,
     /// Ready workloads.

@@ -6,6 +6,8 @@ use dyno_record::new_run_id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::private_file;
+
 /// What it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -101,12 +103,20 @@ pub(crate) struct Start {
     pub(crate) command: String,
     /// What its processes are given, one after the other; `--plan=PLAN` is its plan file.
     pub(crate) steps: Vec<Vec<String>>,
+    /// Whether it may run commands of a plan, a study or a proof.
+    pub(crate) runs_commands: bool,
 }
 
 /// One thing that was started, as its file has it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) id: String,
+    /// The name of the token that started it; absent in jobs of earlier versions.
+    #[serde(default)]
+    pub(crate) started_by: Option<String>,
+    /// Whether it may run commands of a plan, a study or a proof; jobs of earlier versions may.
+    #[serde(default = "yes")]
+    pub(crate) runs_commands: bool,
     pub(crate) kind: Kind,
     pub(crate) target: String,
     pub(crate) place: String,
@@ -133,11 +143,15 @@ pub(crate) struct Process {
     pub(crate) boot_id: String,
 }
 
+fn yes() -> bool {
+    true
+}
+
 const FILE: &str = "job.json";
 
 impl Job {
     /// A new one, with its directory in `jobs`.
-    pub(crate) fn create(jobs: &Path, start: Start) -> std::io::Result<Self> {
+    pub(crate) fn create(jobs: &Path, start: Start, started_by: &str) -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt as _;
         let now = jiff::Timestamp::now();
         let random = u16::from_le_bytes(random_pair()?);
@@ -145,13 +159,15 @@ impl Job {
         let directory = jobs.join(&id);
         std::fs::DirBuilder::new().mode(0o700).create(&directory)?;
         if let Some(plan) = &start.plan {
-            std::fs::write(directory.join("plan.toml"), plan)?;
+            dyno_record::private_file::write(&directory.join("plan.toml"), plan.as_bytes())?;
         }
         let plan = format!("--plan={}", directory.join("plan.toml").display());
         let put = |arg: String| if arg == "--plan=PLAN" { plan.clone() } else { arg };
         let steps = start.steps.into_iter().map(|step| step.into_iter().map(put).collect()).collect();
         let job = Self {
             id,
+            started_by: Some(started_by.to_owned()),
+            runs_commands: start.runs_commands,
             kind: start.kind,
             target: start.target,
             place: start.place,
@@ -171,17 +187,21 @@ impl Job {
 
     /// Writes its file, whole or not at all.
     pub(crate) fn save(&self, jobs: &Path) -> std::io::Result<()> {
-        let (new, file) = (jobs.join(&self.id).join("job.new"), jobs.join(&self.id).join(FILE));
-        std::fs::write(&new, serde_json::to_vec_pretty(self)?)?;
-        std::fs::rename(new, file)
+        dyno_record::private_file::write(&jobs.join(&self.id).join(FILE), &serde_json::to_vec_pretty(self)?)
     }
 
-    /// All in `jobs`, the oldest first; what is not whole is left out.
+    /// All in `jobs`, the oldest first. What is not whole is left out, and so is what another user could have put there.
     pub(crate) fn all(jobs: &Path) -> std::io::Result<Vec<Self>> {
         let mut found = Vec::new();
-        for entry in std::fs::read_dir(jobs)? {
-            let Ok(text) = std::fs::read(entry?.path().join(FILE)) else { continue };
-            found.extend(serde_json::from_slice::<Self>(&text));
+        let entries = match std::fs::read_dir(jobs) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(found),
+            entries => entries?,
+        };
+        for entry in entries {
+            let folder = entry?.path();
+            let is_safe = dyno_record::private_file::check_folder(&folder).is_ok();
+            let Ok(Some(text)) = private_file::read(&folder.join(FILE)) else { continue };
+            found.extend(serde_json::from_str::<Self>(&text).ok().filter(|_| is_safe));
         }
         found.sort_by(|a: &Self, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
         Ok(found)

@@ -17,4 +17,4 @@ mod queue;
 pub(crate) use feed::Follower;
 pub(crate) use job::{Job, JobState, Kind, MACHINE, Start};
 pub(crate) use progress::{Progress, RunSeen, StepSeen};
-pub(crate) use queue::{Jobs, Steering, StopError};
+pub(crate) use queue::{Jobs, QueuePolicy, Steering, StopError};

@@ -27,7 +27,41 @@ const REBOOT: i32 = 4;
 pub(crate) struct Jobs {
     directory: PathBuf,
     program: PathBuf,
+    policy: QueuePolicy,
     inner: Mutex<Inner>,
+}
+
+/// What this server may start of what waits in its queue, whoever put it there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum QueuePolicy {
+    /// Nothing: the server only reads.
+    Nothing,
+    /// Jobs that run no commands.
+    WithoutCommands,
+    /// All jobs.
+    Everything,
+}
+
+impl QueuePolicy {
+    /// The policy of a server with these options.
+    pub(crate) fn of(read_only: bool, allow_commands: bool) -> Self {
+        match (read_only, allow_commands) {
+            (true, _) => Self::Nothing,
+            (false, false) => Self::WithoutCommands,
+            (false, true) => Self::Everything,
+        }
+    }
+
+    /// Why a queued job is not started; absent where it is.
+    pub(crate) fn refusal(self, job: &Job) -> Option<&'static str> {
+        match self {
+            Self::Nothing => Some("this server only reads (--read-only), so the job waits for another one"),
+            Self::WithoutCommands if job.runs_commands => {
+                Some("the job runs commands, so it waits for a server with --allow-commands")
+            }
+            Self::WithoutCommands | Self::Everything => None,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -76,13 +110,19 @@ pub(crate) enum StopError {
 impl Jobs {
     /// Finds again what is in `directory`: what still runs is followed, what is gone is told as interrupted, what waits goes on
     /// waiting.
-    pub(crate) fn open(directory: PathBuf, program: PathBuf) -> std::io::Result<Arc<Self>> {
-        std::fs::create_dir_all(&directory)?;
+    pub(crate) fn open(
+        directory: PathBuf,
+        program: PathBuf,
+        policy: QueuePolicy,
+    ) -> std::io::Result<Arc<Self>> {
+        if policy != QueuePolicy::Nothing {
+            std::fs::create_dir_all(&directory)?;
+        }
         let jobs: BTreeMap<_, _> =
             Job::all(&directory)?.into_iter().map(|job| (job.id.clone(), job)).collect();
         let running: Vec<Job> = jobs.values().filter(|job| job.state == JobState::Running).cloned().collect();
         let inner = Mutex::new(Inner { jobs, ..Inner::default() });
-        let this = Arc::new(Self { directory, program, inner });
+        let this = Arc::new(Self { directory, program, policy, inner });
         for job in running {
             let worker = job.process.as_ref().and_then(Worker::again);
             this.follow(job, worker)?;
@@ -91,14 +131,14 @@ impl Jobs {
         Ok(this)
     }
 
-    /// Starts something, or lets it wait.
-    pub(crate) fn start(self: &Arc<Self>, start: Start) -> Result<Job, StopError> {
+    /// Starts something for the holder of the token called `started_by`, or lets it wait.
+    pub(crate) fn start(self: &Arc<Self>, start: Start, started_by: &str) -> Result<Job, StopError> {
         let job = {
             let mut inner = self.locked();
             if inner.jobs.values().filter(|job| !job.state.is_over()).count() >= OPEN_MAX {
                 return Err(StopError::Full);
             }
-            let job = Job::create(&self.directory, start)?;
+            let job = Job::create(&self.directory, start, started_by)?;
             inner.jobs.insert(job.id.clone(), job.clone());
             job
         };
@@ -161,6 +201,11 @@ impl Jobs {
         })
     }
 
+    /// Why a job that waits is not started by this server.
+    pub(crate) fn refusal(&self, job: &Job) -> Option<&'static str> {
+        self.policy.refusal(job).filter(|_| job.state == JobState::Queued)
+    }
+
     /// How many wait before this one on the same target.
     pub(crate) fn before(&self, job: &Job) -> usize {
         let inner = self.locked();
@@ -218,6 +263,10 @@ impl Jobs {
             let mut waiting: Vec<&mut Job> = waiting.collect();
             waiting.sort_by(|a, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
             for job in waiting {
+                // One that may not run here keeps nobody waiting.
+                if self.policy.refusal(job).is_some() {
+                    continue;
+                }
                 if !places.iter().any(|place| hinders(place, &job.place)) {
                     job.state = JobState::Running;
                     ready.push(job.clone());
@@ -247,6 +296,10 @@ impl Jobs {
     fn lead(self: &Arc<Self>, mut job: Job, mut worker: Option<Worker>, feed: &Feed) {
         let mut was_begun = job.process.is_some();
         let (state, exit, error) = loop {
+            // A step that begins later is bound by what this server may start, as the first one is.
+            if !was_begun && worker.is_none() && self.policy.refusal(&job).is_some() {
+                break (JobState::Interrupted, None, None);
+            }
             let exit = match (worker.take(), was_begun) {
                 (Some(worker), _) => self.wait(&job.id, worker, feed),
                 // Its process ended while no server was there.

@@ -4,6 +4,7 @@ use dyno_plan::EngineSpec;
 
 use super::Order;
 use crate::jobs::Kind;
+use crate::listed_host::ListedHost;
 use crate::setup::Setup;
 use crate::targets::NamedTarget;
 
@@ -108,9 +109,11 @@ impl Order {
         if !self.workload.is_empty() {
             common.push(format!("--set workload.folder=@{}", self.workload));
         }
-        common.extend(
-            self.set.iter().map(|(key, value)| format!("--set {}", quoted(&format!("{key}={value}")))),
-        );
+        common.extend(self.values().iter().map(|set| format!("--set {}", quoted(set))));
+        let hosts: Vec<String> = self.listed_hosts(setup).map(ListedHost::shown).collect();
+        if !hosts.is_empty() {
+            common.push(format!("--set {}", quoted(&format!("observe.hosts={}", hosts.join(", ")))));
+        }
         if dyno_record::repository::default_path().as_deref() != Some(setup.repository.as_path()) {
             common.push(format!("--repository {}", quoted(&setup.repository.display().to_string())));
         }

@@ -59,9 +59,14 @@ impl Order {
             .collect()
     }
 
+    /// Whether the kind of the order runs commands by itself, whatever its plan says.
+    pub(super) fn runs_commands(&self) -> bool {
+        self.kind == Kind::Study || (self.kind == Kind::Prove && self.proof == "durability")
+    }
+
     /// The commands of a proof.
     pub(super) fn commands(&self, start: &Start) -> Option<Commands> {
-        if self.kind != Kind::Prove || self.proof != "durability" {
+        if !self.runs_commands() {
             return None;
         }
         let mut steps = vec![("after 10 s".to_owned(), self.kill_command.clone())];
@@ -78,7 +83,7 @@ impl Order {
         };
         let params = self.params.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let file = StudyFile { file: ready.file(), name: ready.name.to_owned(), params };
-        let mut sets: Vec<String> = self.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let mut sets = self.values();
         let mut options = PlanSource { sets: sets.clone(), ..PlanSource::of(setup.engines) };
         if self.on_target {
             options.target = Some(target.url.clone());
@@ -89,6 +94,8 @@ impl Order {
                 dyno_campaign::Error::Plan(errors) => super::of_plan(errors),
                 error => vec![wrong("study", error.to_string(), error.hint())],
             })?;
+        let shown_sets = sets.clone();
+        sets.extend(self.observed(setup));
         // What a child is told beside what the page shows: where the password is.
         if self.on_target {
             sets.extend(target.secrets().into_iter().map(|(key, value)| format!("{key}={value}")));
@@ -103,7 +110,7 @@ impl Order {
         args.extend(sets.iter().map(|set| format!("--set={set}")));
         args.push(format!("--repository={}", setup.repository.display()));
         args.push("--allow-hooks".to_owned());
-        shown.extend(self.set.iter().map(|(key, value)| format!("--set={key}={value}")));
+        shown.extend(shown_sets.iter().map(|set| format!("--set={set}")));
         let words: Vec<String> = shown.iter().map(|word| quoted(word)).collect();
         let command = format!("dyno {}", words.join(" "));
         let start = Start {
@@ -113,6 +120,7 @@ impl Order {
             plan: None,
             command: command.clone(),
             steps: vec![args],
+            runs_commands: true,
         };
         let runs = order.legs().len() * order.study.tasks.iter().filter(|task| task.run).count();
         Ok(Made {

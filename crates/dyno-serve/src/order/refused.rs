@@ -7,6 +7,9 @@ use crate::allowed;
 use crate::jobs::Kind;
 use crate::setup::Setup;
 
+/// Settings that an order may have: a plan has fewer keys, and each unknown one costs a search for what was meant.
+const SETTINGS_MAX: usize = 200;
+
 impl Order {
     pub(super) fn no_target(&self, setup: &Setup) -> Wrong {
         let names: Vec<&str> = setup.targets.all().map(|(name, _)| name).collect();
@@ -21,7 +24,18 @@ impl Order {
     /// What no page may ask for, and what is no such value at all.
     pub(super) fn refused(&self, setup: &Setup) -> Vec<Wrong> {
         let mut found: Vec<Wrong> = Vec::new();
+        if self.set.len() > SETTINGS_MAX {
+            return vec![wrong(
+                "",
+                format!("{} settings", self.set.len()),
+                format!("at most {SETTINGS_MAX}"),
+            )];
+        }
         for (key, value) in &self.set {
+            if allowed::is_listed_host(key) {
+                found.extend(unknown_hosts(setup, key, value));
+                continue;
+            }
             found.extend(allowed::refusal(key, value, setup.allow_commands).map(|why| wrong(key, why, "")));
         }
         if !self.workload.is_empty() && !setup.workloads.iter().any(|known| known.name == self.workload) {
@@ -94,6 +108,17 @@ impl Order {
         }
         found
     }
+}
+
+/// Hosts that are not in the server's list.
+fn unknown_hosts(setup: &Setup, key: &str, names: &str) -> Option<Wrong> {
+    let unknown = names.split(',').map(str::trim).find(|name| setup.targets.host(name).is_none())?;
+    let listed: Vec<&str> = setup.targets.hosts().map(|(name, _)| name).collect();
+    let hint = match listed.is_empty() {
+        true => "list hosts in the file of --targets: [hosts.NAME] with url = \"ssh://…\"".to_owned(),
+        false => format!("listed: {}", listed.join(", ")),
+    };
+    Some(wrong(key, format!("no host {unknown:?} is in the server's list"), hint))
 }
 
 /// A side of a comparison is settings only: what looks like a file would be opened.

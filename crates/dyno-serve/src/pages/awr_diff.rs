@@ -109,6 +109,8 @@ pub(crate) struct Compared {
     parameters: Vec<ParameterCompared>,
     /// Statistics per second.
     statistics: Vec<LineCompared>,
+    /// Rows of other sections that changed by 20 % or more, at most three of each figure.
+    sections: Vec<SectionCompared>,
 }
 
 /// A figure of both, and what lies between.
@@ -163,6 +165,21 @@ pub(crate) struct ParameterCompared {
     b: Option<String>,
 }
 
+/// A figure of one row of a section that changed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct SectionCompared {
+    /// The section by the name of its list in the JSON of reports: `latches`.
+    section: String,
+    /// The row: `cache buffers chains`.
+    row: String,
+    /// The figure with its unit: `wait_s`.
+    figure: String,
+    /// Whether it is per second of the interval.
+    per_s: bool,
+    /// The figure in each report.
+    value: Sides,
+}
+
 /// A line with one figure.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct LineCompared {
@@ -185,7 +202,7 @@ pub(crate) fn compared(repository: &Repository, two: &Two) -> Result<Compared, T
             change_pct: of.percent().filter(|_| shown),
         }
     };
-    let Between { apart, load, events, statistics, parameters } = &held.between;
+    let Between { apart, load, events, statistics, sections, parameters } = &held.between;
     let load = load.iter().map(|line| LoadCompared {
         name: line.name.clone(),
         per_s: sides(&line.per_s),
@@ -206,6 +223,13 @@ pub(crate) fn compared(repository: &Repository, two: &Two) -> Result<Compared, T
     });
     let statistics =
         statistics.iter().map(|line| LineCompared { name: line.name.clone(), per_s: sides(line) });
+    let sections = sections.iter().map(|line| SectionCompared {
+        section: line.section.clone(),
+        row: line.row.clone(),
+        figure: line.figure.clone(),
+        per_s: line.per_s,
+        value: sides(&line.change),
+    });
     Ok(Compared {
         comparable: held.between.is_comparable(),
         cautions: apart.iter().map(|apart| apart.words()).collect(),
@@ -213,5 +237,6 @@ pub(crate) fn compared(repository: &Repository, two: &Two) -> Result<Compared, T
         events: events.collect(),
         parameters: parameters.collect(),
         statistics: statistics.collect(),
+        sections: sections.collect(),
     })
 }

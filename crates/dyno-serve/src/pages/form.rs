@@ -3,7 +3,9 @@
 use dyno_plan::keys::{self, Fallback, Key, Kind, Section};
 use maud::{Markup, html};
 
+use crate::allowed;
 use crate::order::{Order, Wrong};
+use crate::setup::Setup;
 
 /// Sections that a form shows; a sweep's axes have a field of their own, and targets are the server's.
 fn sections(allow_commands: bool) -> impl Iterator<Item = &'static Section> {
@@ -33,15 +35,23 @@ pub(crate) fn usual(order: &Order, wrong: &[Wrong]) -> Markup {
 }
 
 /// All the others, section by section.
-pub(crate) fn others(order: &Order, wrong: &[Wrong], allow_commands: bool) -> Markup {
+pub(crate) fn others(order: &Order, wrong: &[Wrong], setup: &Setup) -> Markup {
+    let hosts: Vec<&str> = setup.targets.hosts().map(|(name, _)| name).collect();
+    let is_hosts = |key: &Key| allowed::is_listed_host(key.path);
     html! {
-        @for section in sections(allow_commands) {
+        @for section in sections(setup.allow_commands) {
             @let keys: Vec<&Key> = section.keys.iter().filter(|key| is_shown(key)).collect();
             @if !keys.is_empty() {
                 details open[keys.iter().any(|key| order.set.contains_key(key.path))] {
                     summary { (section.title) }
                     p class="dim" { (section.doc) }
-                    div class="fields" { @for key in keys { (field(key, order, wrong)) } }
+                    div class="fields" {
+                        @for key in keys.iter().filter(|key| !is_hosts(key)) { (field(key, order, wrong)) }
+                        @for key in keys.iter().filter(|key| is_hosts(key) && !hosts.is_empty()) {
+                            (field(key, order, wrong))
+                            p class="dim" { "Names from the server's list: " (hosts.join(", ")) }
+                        }
+                    }
                 }
             }
         }

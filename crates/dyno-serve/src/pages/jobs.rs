@@ -30,13 +30,14 @@ fn table(jobs: &[Job]) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="region" aria-label="started here" {
             table {
-                thead { tr { @for head in ["What", "Target", "State", "Started", "Ended"] { th scope="col" { (head) } } } }
+                thead { tr { @for head in ["What", "Target", "State", "Started by", "Started", "Ended"] { th scope="col" { (head) } } } }
                 tbody {
                     @for job in jobs {
                         tr {
                             td { a href={"/jobs/" (job.id)} { (job.kind.name()) " " (job.id) } }
                             td { (clean(&job.target)) }
                             td { (badge(job.state)) }
+                            td { (job.started_by.as_deref().map(clean).unwrap_or_default()) }
                             td class="t" { (moment(&job.started_at)) }
                             td class="t" { (job.ended_at.as_deref().map(moment).unwrap_or_default()) }
                         }

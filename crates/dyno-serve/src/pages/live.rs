@@ -2,6 +2,7 @@
 //!
 //! Everything stands on the page as it was when it was asked for; a script moves it, and without one the page asks again.
 
+use axum::Extension;
 use axum::extract::Path;
 use axum::response::{Html, Redirect};
 use dyno_record::CheckStatus;
@@ -13,6 +14,7 @@ use super::frame::{self, escaped, moment};
 use super::jobs::badge;
 use crate::jobs::{Job, JobState, Kind, Progress, RunSeen, Start, Steering, StepSeen};
 use crate::reply::Trouble;
+use crate::roles::Caller;
 use crate::state::Shared;
 
 /// Lines of what its processes said; what a look at a target says is all there is of it.
@@ -20,7 +22,11 @@ const TALK: usize = 12;
 const TALK_OF_CHECK: usize = 100;
 
 /// `GET /jobs/ID`.
-pub(crate) async fn page(shared: Shared, Path(id): Path<String>) -> Result<Html<String>, Trouble> {
+pub(crate) async fn page(
+    shared: Shared,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Html<String>, Trouble> {
     let job = shared.jobs.get(&id).ok_or_else(|| Trouble::none(format!("there is no job {id}")))?;
     let progress = shared.jobs.feed(&job).progress();
     let over = job.state.is_over();
@@ -33,7 +39,7 @@ pub(crate) async fn page(shared: Shared, Path(id): Path<String>) -> Result<Html<
         }
     };
     let body = html! {
-        (state(&shared, &job, &progress))
+        (state(&shared, &caller, &job, &progress))
         (strip(&job, &progress))
         @if !over {
             section id="charts" class="live" data-kind=(job.kind.name()) data-events={"/api/v1/jobs/" (job.id) "/events"} {
@@ -49,11 +55,13 @@ pub(crate) async fn page(shared: Shared, Path(id): Path<String>) -> Result<Html<
     Ok(Html(frame::page_with(&title, "/jobs", &head, &body).into_string()))
 }
 
-fn state(shared: &Shared, job: &Job, progress: &Progress) -> Markup {
+fn state(shared: &Shared, caller: &Caller, job: &Job, progress: &Progress) -> Markup {
     let before = shared.jobs.before(job);
+    let may_control = !shared.setup.read_only && caller.controls(job.started_by.as_deref());
     html! {
         section id="answer" class=[(job.state != JobState::Done && job.state.is_over()).then_some("none")] {
-            p class="line" { span id="state" { (badge(job.state)) } " " span id="says" { (says(job, progress, before)) } }
+            p class="line" { span id="state" { (badge(job.state)) } " " span id="says" { (shared.jobs.refusal(job).map_or_else(|| says(job, progress, before), str::to_owned)) } }
+            @if let Some(starter) = &job.started_by { p class="dim" { "Started by " (clean(starter)) } }
             @if !progress.targets.is_empty() { p class="dim" { (clean(&progress.targets)) } }
             p class="actions" {
                 @if let Some(run) = progress.stored.last().filter(|_| job.state.is_over()) {
@@ -61,20 +69,20 @@ fn state(shared: &Shared, job: &Job, progress: &Progress) -> Markup {
                 }
                 @if let Some(sweep) = &progress.sweep { a class="go" href={"/sweeps/" (escaped(sweep))} { @if job.kind == Kind::Study { "The study " } @else { "All runs of " } (clean(sweep)) } }
             }
-            @if !job.state.is_over() && !shared.setup.read_only {
+            @if !job.state.is_over() && may_control {
                 form method="post" action={"/jobs/" (job.id) "/stop"} {
                     button class="stop" type="submit" { @if job.stop { "End at once" } @else { (stop_words(job.kind)) } }
                     @if job.stop { " " span class="dim" { "It was asked to stop, and ends in good order." } }
                 }
             }
-            @if let Some(words) = steerings(job, progress).filter(|_| !shared.setup.read_only) {
+            @if let Some(words) = steerings(job, progress).filter(|_| may_control) {
                 div class="actions" {
                     @for (word, label) in words {
                         form class="inline" method="post" action={"/jobs/" (job.id) "/steer/" (word.name())} { button type="submit" { (label) } }
                     }
                 }
             }
-            @if is_resumable(job, progress) && !shared.setup.read_only {
+            @if is_resumable(job, progress) && may_control {
                 form method="post" action={"/jobs/" (job.id) "/resume"} { button type="submit" { "Go on where it stopped" } }
             }
         }
@@ -112,15 +120,17 @@ fn steerings(job: &Job, progress: &Progress) -> Option<Vec<(Steering, &'static s
 /// `POST /jobs/ID/steer/WORD`.
 pub(crate) async fn steer(
     shared: Shared,
+    Extension(caller): Extension<Caller>,
     Path((id, word)): Path<(String, String)>,
 ) -> Result<Redirect, Trouble> {
-    steered(&shared, &id, &word)?;
+    steered(&shared, &caller, &id, &word)?;
     Ok(Redirect::to(&format!("/jobs/{}", escaped(&id))))
 }
 
 /// Asks what `word` says of the runs of the job `id`.
-pub(crate) fn steered(shared: &Shared, id: &str, word: &str) -> Result<(), Trouble> {
+pub(crate) fn steered(shared: &Shared, caller: &Caller, id: &str, word: &str) -> Result<(), Trouble> {
     let word = Steering::from_name(word).ok_or_else(|| Trouble::none("that cannot be asked"))?;
+    controlled(shared, caller, id)?;
     Ok(shared.jobs.steer(id, word)?)
 }
 
@@ -339,9 +349,30 @@ fn without_secrets(plan: &str) -> String {
 }
 
 /// `POST /jobs/ID/stop`.
-pub(crate) async fn stop(shared: Shared, Path(id): Path<String>) -> Result<Redirect, Trouble> {
-    shared.jobs.stop(&id)?;
+pub(crate) async fn stop(
+    shared: Shared,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Redirect, Trouble> {
+    stopped(&shared, &caller, &id)?;
     Ok(Redirect::to(&format!("/jobs/{}", escaped(&id))))
+}
+
+/// Asks the job `id` to stop.
+pub(crate) fn stopped(shared: &Shared, caller: &Caller, id: &str) -> Result<(), Trouble> {
+    controlled(shared, caller, id)?;
+    Ok(shared.jobs.stop(id)?)
+}
+
+/// The job `id`, where the caller may control it.
+fn controlled(shared: &Shared, caller: &Caller, id: &str) -> Result<Job, Trouble> {
+    let job = shared.jobs.get(id).ok_or_else(|| Trouble::none(format!("there is no job {id}")))?;
+    if !caller.controls(job.started_by.as_deref()) {
+        let starter = job.started_by.as_deref().unwrap_or("somebody else");
+        let problem = format!("job {id} was started by {starter}");
+        return Err(Trouble::refused(problem, "its starter or an administrator can do this"));
+    }
+    Ok(job)
 }
 
 fn is_resumable(job: &Job, progress: &Progress) -> bool {
@@ -350,13 +381,18 @@ fn is_resumable(job: &Job, progress: &Progress) -> bool {
 }
 
 /// `POST /jobs/ID/resume`: a sweep, suite or study goes on where it stopped.
-pub(crate) async fn resume(shared: Shared, Path(id): Path<String>) -> Result<Redirect, Trouble> {
-    Ok(Redirect::to(&format!("/jobs/{}", resumed(&shared, &id)?.id)))
+pub(crate) async fn resume(
+    shared: Shared,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Redirect, Trouble> {
+    Ok(Redirect::to(&format!("/jobs/{}", resumed(&shared, &caller, &id)?.id)))
 }
 
 /// Starts what goes on with the job `id`.
-pub(crate) fn resumed(shared: &Shared, id: &str) -> Result<Job, Trouble> {
-    let job = shared.jobs.get(id).ok_or_else(|| Trouble::none(format!("there is no job {id}")))?;
+pub(crate) fn resumed(shared: &Shared, caller: &Caller, id: &str) -> Result<Job, Trouble> {
+    let job = controlled(shared, caller, id)?;
+    let setup = shared.setup_for(caller);
     let progress = shared.jobs.feed(&job).progress();
     let Some(sweep) = progress.sweep.clone().filter(|_| is_resumable(&job, &progress)) else {
         return Err(Trouble::wrong(
@@ -364,10 +400,10 @@ pub(crate) fn resumed(shared: &Shared, id: &str) -> Result<Job, Trouble> {
             "a sweep, a suite or a study that was stopped goes on",
         ));
     };
-    if job.kind == Kind::Study && !shared.setup.allow_commands {
+    if job.runs_commands && !setup.allow_commands {
         return Err(Trouble::refused(
-            "commands run only if the server was started with --allow-commands",
-            "`dyno study resume` at a terminal puts everything back and goes on",
+            "the job runs commands: the server has to be started with --allow-commands, and only administrators start them",
+            "resume it at a terminal; `dyno study resume` also restores what a study changed",
         ));
     }
     let (mut step, command) = match job.kind {
@@ -381,7 +417,7 @@ pub(crate) fn resumed(shared: &Shared, id: &str) -> Result<Job, Trouble> {
         }
     };
     step.push(format!("--repository={}", shared.setup.repository.display()));
-    if shared.setup.allow_commands {
+    if setup.allow_commands {
         step.push("--allow-hooks".into());
     }
     let start = Start {
@@ -391,6 +427,7 @@ pub(crate) fn resumed(shared: &Shared, id: &str) -> Result<Job, Trouble> {
         plan: shared.jobs.plan(&job),
         command,
         steps: vec![step],
+        runs_commands: job.runs_commands,
     };
-    Ok(shared.jobs.start(start)?)
+    Ok(shared.jobs.start(start, &caller.name)?)
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use axum::Extension;
 use axum::extract::{Form, Query};
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
@@ -18,6 +19,7 @@ use super::jobs::badge;
 use crate::jobs::{Job, JobState, Kind};
 use crate::order::{Made, Order, PARTS, PROOFS, Wrong};
 use crate::reply::Trouble;
+use crate::roles::Caller;
 use crate::setup::Setup;
 use crate::state::Shared;
 
@@ -42,40 +44,45 @@ pub(crate) struct Chosen {
 }
 
 /// `GET /new`.
-pub(crate) async fn page(shared: Shared, Query(chosen): Query<Chosen>) -> Result<Html<String>, Trouble> {
+pub(crate) async fn page(
+    shared: Shared,
+    Extension(caller): Extension<Caller>,
+    Query(chosen): Query<Chosen>,
+) -> Result<Html<String>, Trouble> {
     let kind = Kind::from_name(&chosen.kind).unwrap_or(Kind::Run);
     let Chosen { ready, workload, target, .. } = chosen;
     let order = Order { kind, ready, workload, target, ..Order::default() };
-    Ok(Html(show(&shared.setup, &order, &[], None, None).into_string()))
+    Ok(Html(show(&shared.setup_for(&caller), &order, &[], None, None).into_string()))
 }
 
 /// `POST /new`: checks, or starts.
 pub(crate) async fn post(
     shared: Shared,
+    Extension(caller): Extension<Caller>,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Trouble> {
+    let setup = shared.setup_for(&caller);
     let does = |word: &str| fields.iter().any(|(name, value)| name == "do" && value == word);
     let (starts, looks) = (does("start"), does("target"));
     let order = Order::of_form(&fields)
         .map_err(|wrong| Trouble::wrong(format!("{}: {}", wrong.field, wrong.problem), wrong.hint))?;
-    match order.make(&shared.setup) {
+    match order.make(&setup) {
         Ok(made) if starts => match made.confirmed(&order) {
             Ok(start) => {
-                let job = shared.jobs.start(start)?;
+                let job = shared.jobs.start(start, &caller.name)?;
                 Ok(Redirect::to(&format!("/jobs/{}", job.id)).into_response())
             }
             Err(wrong) => {
-                let page = Html(show(&shared.setup, &order, &[wrong], Some(&made), None).into_string());
+                let page = Html(show(&setup, &order, &[wrong], Some(&made), None).into_string());
                 Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
             }
         },
         Ok(made) => {
-            let looked = if looks { Some(look(&shared, &order).await?) } else { None };
-            Ok(Html(show(&shared.setup, &order, &[], Some(&made), looked.as_ref()).into_string())
-                .into_response())
+            let looked = if looks { Some(look(&shared, &caller, &order).await?) } else { None };
+            Ok(Html(show(&setup, &order, &[], Some(&made), looked.as_ref()).into_string()).into_response())
         }
         Err(wrong) => {
-            let page = Html(show(&shared.setup, &order, &wrong, None, None).into_string());
+            let page = Html(show(&setup, &order, &wrong, None, None).into_string());
             Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
         }
     }
@@ -88,15 +95,16 @@ struct Looked {
 }
 
 /// Has the target looked at, by a process that queues for it as all others do; what takes longer is on a page of its own.
-async fn look(shared: &Shared, order: &Order) -> Result<Looked, Trouble> {
+async fn look(shared: &Shared, caller: &Caller, order: &Order) -> Result<Looked, Trouble> {
     let order = Order { kind: Kind::Check, ..order.clone() };
-    let start =
-        order.make(&shared.setup).and_then(|made| made.confirmed(&order).map_err(|wrong| vec![wrong]));
+    let start = order
+        .make(&shared.setup_for(caller))
+        .and_then(|made| made.confirmed(&order).map_err(|wrong| vec![wrong]));
     let start = start.map_err(|wrong| {
         let wrong = wrong.into_iter().next();
         Trouble::wrong(wrong.map_or_else(String::new, |wrong| wrong.problem), "")
     })?;
-    let mut job = shared.jobs.start(start)?;
+    let mut job = shared.jobs.start(start, &caller.name)?;
     let began = Instant::now();
     while !job.state.is_over() && began.elapsed() < LOOK_MAX {
         tokio::time::sleep(LOOK_AGAIN).await;
@@ -229,7 +237,7 @@ fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
                 (of_platform(setup, order))
                 p class="of of-suite of-calibrate" { label { input type="checkbox" name="quick" checked[order.quick]; " The quick one" } }
             }
-            fieldset { legend { "Every other key of a plan" } (form::others(order, wrong, setup.allow_commands)) }
+            fieldset { legend { "Every other key of a plan" } (form::others(order, wrong, setup)) }
             p class="actions" {
                 button type="submit" name="do" value="check" { "Check" }
                 " " button type="submit" name="do" value="target" { "Check the target, too" }

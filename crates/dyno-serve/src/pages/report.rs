@@ -116,6 +116,6 @@ pub(crate) fn with_report<T>(
     }
     let mut report = Report::over(Stored { repository, ids: &ids })?;
     let here: std::collections::BTreeSet<&str> = ids.iter().map(String::as_str).collect();
-    report.conclusions = conclusions::of_named(repository, &report.seen.parts, |id| here.contains(id))?;
+    report.conclude(conclusions::of_named(repository, &report.seen.parts, |id| here.contains(id))?);
     make(&report)
 }

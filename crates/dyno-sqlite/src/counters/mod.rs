@@ -79,6 +79,8 @@ fn from_sessions(snapshot: &mut Snapshot, counts: Counts, mapped: bool) {
         snapshot.set_absent(Counter::LogicalReads, MAPPED);
     } else {
         snapshot.set(Counter::LogicalReads, counts.hits + counts.misses);
+        // Connections that only look are not among those that are counted.
+        snapshot.observer.insert(Counter::LogicalReads, 0);
     }
     snapshot.set(Counter::Commits, counts.commits);
     snapshot.set(Counter::Rollbacks, counts.rollbacks);

@@ -102,9 +102,11 @@ pub(super) fn identify(params: &Params) -> Result<Identity, TargetError> {
         version: version().to_owned(),
         block_size,
         cache_bytes: None,
+        direct_io: Some(params.direct),
         calibrated: None,
         settings,
         non_default,
+        not_durable: preflight::not_durable(params),
         data_path: params.file().map(|path| path.display().to_string()),
         // The journal and the WAL are always beside the file.
         redo_path: None,

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use dyno_plan::{Bytes, Connect, DataSpec, Drive, Plan};
+use dyno_plan::{Bytes, Connect, DataSpec, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::fs::{self, FileSystem};
 use crate::connect::Params;
 use crate::shared::Shared;
-use dyno_engine::TargetError;
+use dyno_engine::{TargetError, WorkloadNeeds};
 
 /// Room that a load needs beside the rows themselves: interior pages, indexes, WAL.
 const ROOM_FACTOR: f64 = 1.3;
@@ -34,10 +34,14 @@ impl Findings {
 }
 
 /// Everything worth saying about a run of `plan`.
-pub(crate) fn preflight(shared: &Shared, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
+pub(crate) fn preflight(
+    shared: &Shared,
+    plan: &Plan,
+    needs: &WorkloadNeeds,
+) -> Result<Vec<Advice>, TargetError> {
     let params = &shared.params;
     let mut findings = Findings(Vec::new());
-    if plan.workload.drive == Drive::Server {
+    if needs.server_loops {
         findings.add(
             "drive",
             Severity::Fail,
@@ -53,27 +57,42 @@ pub(crate) fn preflight(shared: &Shared, plan: &Plan) -> Result<Vec<Advice>, Tar
             "name a file, or leave workload.connect out",
         );
     }
-    let spec = match shared.block_size_of(plan.data.block_size) {
+    let test_bytes =
+        if needs.uses_test_tables() { test_table_bytes(&mut findings, shared, plan) } else { None };
+    match params.file() {
+        Some(path) => {
+            file(&mut findings, path, test_bytes, params.direct);
+            let size = match needs.uses_test_tables() {
+                true => test_bytes.map(|bytes| ("the data", bytes)),
+                false => file_bytes(path).map(|bytes| ("the file", bytes)),
+            };
+            cache(&mut findings, params, size);
+            durability(&mut findings, params);
+        }
+        None => memory(&mut findings, params, test_bytes),
+    }
+    concurrency(&mut findings, params, plan.sessions(), needs);
+    Ok(findings.0)
+}
+
+/// Bytes of the test tables; absent where pages of the file cannot have the size that the plan asks for.
+fn test_table_bytes(findings: &mut Findings, shared: &Shared, plan: &Plan) -> Option<u64> {
+    match shared.block_size_of(plan.data.block_size) {
         Ok(block_size) => {
             findings.ok("block size", format!("pages of {block_size}"));
-            Some(DataSpec::of(plan, block_size))
+            let spec = DataSpec::of(plan, block_size);
+            Some(spec.total_rows().saturating_mul(spec.block_size))
         }
         Err(error) => {
             findings.add("block size", Severity::Fail, error.message, &error.hint);
             None
         }
-    };
-    let data_bytes = spec.map(|spec| spec.total_rows().saturating_mul(spec.block_size));
-    match params.file() {
-        Some(path) => {
-            file(&mut findings, path, data_bytes, params.direct);
-            cache(&mut findings, params, data_bytes);
-            durability(&mut findings, params);
-        }
-        None => memory(&mut findings, params, data_bytes),
     }
-    concurrency(&mut findings, params, plan);
-    Ok(findings.0)
+}
+
+/// Bytes of the database file; absent where it is empty or not there.
+fn file_bytes(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|facts| facts.len()).filter(|bytes| *bytes > 0)
 }
 
 fn file(findings: &mut Findings, path: &Path, data_bytes: Option<u64>, direct: bool) {
@@ -126,7 +145,7 @@ fn file(findings: &mut Findings, path: &Path, data_bytes: Option<u64>, direct: b
 
 fn space(findings: &mut Findings, path: &Path, system: FileSystem, data_bytes: Option<u64>) {
     let Some(data_bytes) = data_bytes else { return };
-    let there = std::fs::metadata(path).map_or(0, |facts| facts.len());
+    let there = file_bytes(path).unwrap_or(0);
     let needed = ((data_bytes as f64 * ROOM_FACTOR) as u64).saturating_sub(there);
     let (needed_mb, free_mb) = (needed / 1_000_000, system.free_bytes / 1_000_000);
     if needed > system.free_bytes {
@@ -137,7 +156,8 @@ fn space(findings: &mut Findings, path: &Path, system: FileSystem, data_bytes: O
     }
 }
 
-fn cache(findings: &mut Findings, params: &Params, data_bytes: Option<u64>) {
+/// `size` is what has how many bytes; absent where nothing is there.
+fn cache(findings: &mut Findings, params: &Params, size: Option<(&str, u64)>) {
     if params.mmap.0 > 0 {
         findings.add(
             "mmap",
@@ -151,33 +171,49 @@ fn cache(findings: &mut Findings, params: &Params, data_bytes: Option<u64>) {
     }
     if params.direct {
         findings.ok("page cache", "reads and writes of the file go past the operating system's page cache");
-    } else if data_bytes.is_some_and(|bytes| bytes > params.cache.0) {
+        return;
+    }
+    let Some((what, bytes)) = size else { return };
+    if bytes > params.cache.0 {
         let found = format!(
-            "the data is larger than the cache of {}: the operating system's page cache answers what SQLite's misses, \
+            "{what} is larger than the cache of {}: the operating system's page cache answers what SQLite's misses, \
              so physical reads need not reach the device",
             params.cache
         );
         findings.add("page cache", Severity::Note, found, "add direct=on to the URL to measure the device");
     } else {
-        let found = format!("the data fits into each session's cache of {}", params.cache);
+        let found = format!("{what} fits into each session's cache of {}", params.cache);
         findings.ok("page cache", found);
     }
 }
 
+/// Settings with which commits or the file do not survive a crash.
+pub(super) fn not_durable(params: &Params) -> Vec<String> {
+    let (journal, sync) = (params.journal, params.sync);
+    let mut all = Vec::new();
+    if params.file().is_none() {
+        return all;
+    }
+    if matches!(journal, "off" | "memory") {
+        all.push(format!("journal = {journal}: a crash in the middle of a transaction can destroy the file"));
+    }
+    if sync == "off" {
+        all.push("sync = off: a power failure loses commits and can destroy the file".to_owned());
+    } else if sync == "normal" && journal == "wal" {
+        all.push("sync = normal with journal = wal: a power failure loses the last commits".to_owned());
+    }
+    all
+}
+
 fn durability(findings: &mut Findings, params: &Params) {
     let (journal, sync) = (params.journal, params.sync);
-    if matches!(journal, "off" | "memory") {
-        let found =
-            format!("with journal={journal} a crash in the middle of a transaction can destroy the file");
-        findings.add("durability", Severity::Warn, found, "use journal=wal to measure commits that last");
-    } else if sync == "off" {
-        let found = "with sync=off commits are not durable, and a power failure can destroy the file";
-        findings.add("durability", Severity::Warn, found, "use sync=full to measure commits that last");
-    } else if sync == "normal" && journal == "wal" {
-        let found = "with journal=wal and sync=normal the last commits before a power failure are lost";
-        findings.add("durability", Severity::Warn, found, "use sync=full to measure commits that last");
-    } else {
+    let all = not_durable(params);
+    if all.is_empty() {
         findings.ok("durability", format!("every commit is durable (journal={journal}, sync={sync})"));
+    }
+    for found in all {
+        let hint = "use journal=wal and sync=full to measure commits that last";
+        findings.add("durability", Severity::Warn, found, hint);
     }
 }
 
@@ -206,15 +242,14 @@ fn memory(findings: &mut Findings, params: &Params, data_bytes: Option<u64>) {
     }
 }
 
-fn concurrency(findings: &mut Findings, params: &Params, plan: &Plan) {
-    let sessions = plan.sessions();
+fn concurrency(findings: &mut Findings, params: &Params, sessions: u32, needs: &WorkloadNeeds) {
     if params.locking == "exclusive" && sessions > 1 {
         let found = format!("locking=exclusive lets one session in, the plan has {sessions}");
         findings.add("locking", Severity::Fail, found, "use locking=normal, or one schema with one session");
     }
-    if sessions > 1 && plan.workload.update_pct > 0 {
+    if sessions > 1 && needs.writes() {
         let found = format!(
-            "{sessions} sessions update, and SQLite lets one write at a time: they queue for the lock"
+            "{sessions} sessions write, and SQLite lets one write at a time: they queue for the lock"
         );
         findings.add("writers", Severity::Note, found, "this is what SQLite does; compare with one session");
         if params.journal != "wal" {

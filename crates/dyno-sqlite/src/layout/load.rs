@@ -10,7 +10,7 @@ use std::time::Instant;
 use dyno_plan::DataSpec;
 
 use super::names::{Table, check_page_bytes, column_bytes, tables};
-use super::{guard, meta, remove, verify};
+use super::{guard, meta, ownership, remove, verify};
 use crate::connect::{Link, Params, Purpose, number, pragma, word};
 use crate::fault::{Doing, Fault};
 use crate::raw::Statement;
@@ -157,6 +157,9 @@ fn start(
         pragma(conn, "page_size", &spec.block_size.to_string()).doing("set the page size")?;
     }
     let settings = prepare(link, spec)?;
+    if created {
+        ownership::mark(conn).doing("create the file")?;
+    }
     let encoding = word(conn, "encoding").doing("look at the file")?;
     if encoding != "UTF-8" {
         let message = format!("{} keeps text as {encoding}, which doubles every row", params.name());

@@ -5,6 +5,7 @@ mod load;
 mod meta;
 mod names;
 pub(super) mod own_rows;
+mod ownership;
 mod remove;
 mod spot;
 mod verify;
@@ -15,6 +16,7 @@ pub(super) use meta::{has, read as read_meta, state};
 #[cfg(test)]
 pub(super) use names::columns;
 pub(super) use names::{DEFAULT_PAGE_BYTES, Table, check_page_bytes, column_bytes};
+pub(super) use ownership::create_if_missing;
 pub(super) use remove::{drop_all, foreign, inventory};
 pub(super) use spot::spot_check;
 pub(super) use versions::versions;

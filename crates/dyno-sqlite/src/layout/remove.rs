@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::meta::{self, Object};
+use super::ownership;
 use crate::connect::never;
 use crate::connect::{Link, Params, Purpose, pragma};
 use crate::fault::{Doing, Fault};
@@ -36,16 +37,20 @@ fn open(params: &Params) -> Result<Option<Link>, TargetError> {
 
 fn plan(params: &Params, link: &Link) -> Result<Plan, TargetError> {
     let doing = "list what dyno made";
-    let Some(facts) = meta::read(&link.conn)? else {
-        return Ok(Plan { objects: Vec::new(), files: Vec::new() });
+    let facts = meta::read(&link.conn)?;
+    let objects = match &facts {
+        Some(_) => meta::objects(&link.conn).doing(doing)?,
+        None => Vec::new(),
     };
-    let objects = meta::objects(&link.conn).doing(doing)?;
+    // Files of earlier versions have no mark.
+    let is_dynos =
+        facts.is_some_and(|facts| facts.file_created) || ownership::is_marked(&link.conn).doing(doing)?;
     let alone = meta::names_in_file(&link.conn)
         .doing(doing)?
         .iter()
         .all(|name| objects.iter().any(|object| object.name == *name));
     let files = match params.file() {
-        Some(path) if facts.file_created && alone => ["", "-wal", "-shm", "-journal"]
+        Some(path) if is_dynos && alone => ["", "-wal", "-shm", "-journal"]
             .into_iter()
             .map(|suffix| with_suffix(path, suffix))
             .filter(|file| file.exists())

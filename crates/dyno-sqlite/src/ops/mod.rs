@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, ffi};
 
-use super::connect::Link;
+use super::connect::{Link, pragma};
 use super::counters::{Counts, Publisher};
-use super::fault::Fault;
+use super::fault::{Doing as _, Fault, code_name};
 use super::raw;
 use crate::filler::write;
 use crate::shared::Shared;
@@ -73,6 +73,9 @@ impl Connected {
     ) -> Result<Self, TargetError> {
         let spec = setup.blocks.as_ref().map(|blocks| &blocks.spec);
         let link = shared.work(spec, stop)?;
+        if setup.read_only {
+            pragma(&link.conn, "query_only", "1").doing("make the session read-only")?;
+        }
         let statements = match at_first_use {
             None => Statements::prepare(&link.conn, &setup.statements),
             Some(writes) => Statements::at_first_use(&link.conn, &setup.statements, writes),
@@ -178,6 +181,9 @@ impl Session for SqliteSession {
         let done = self.attempt(request).map_err(|mut error| {
             if let Some(Connected { link, .. }) = &self.connected {
                 self.hooks.look(&link.conn);
+            }
+            if self.setup.read_only && error.code == code_name(ffi::SQLITE_READONLY) {
+                error = error.write_in_read_only_session();
             }
             if self.interrupter.asked() {
                 // Whatever SQLite called it (a wait given up is a busy database): this session was broken off.

@@ -217,6 +217,42 @@ fn a_file_that_gained_a_foreign_table_stays() {
 }
 
 #[test]
+fn file_shared_with_a_workload_goes_with_the_last_of_them() {
+    for workload_first in [false, true] {
+        let folder = folder();
+        let target = open(&url(&file(&folder), ""));
+        let script = |sql: &str| target.script(&[sql], &mut |_| Ok(())).unwrap();
+        let create = || script("CREATE TABLE goods(a)");
+        if workload_first {
+            create();
+            load(target.as_ref(), &spec()).unwrap();
+        } else {
+            load(target.as_ref(), &spec()).unwrap();
+            create();
+        }
+        target.drop_all().unwrap();
+        assert!(file(&folder).exists(), "the workload's table is in it");
+        script("DROP TABLE goods");
+        let items = target.inventory().unwrap();
+        assert!(!items.is_empty(), "{workload_first}");
+        assert!(items.iter().all(|item| item.kind == "file"), "{items:?}");
+        target.drop_all().unwrap();
+        assert!(!file(&folder).exists(), "{workload_first}");
+    }
+}
+
+#[test]
+fn empty_file_that_dyno_did_not_create_stays() {
+    let folder = folder();
+    plain(&file(&folder)).execute_batch("CREATE TABLE notes(a); DROP TABLE notes").unwrap();
+    let target = open(&url(&file(&folder), ""));
+    load(target.as_ref(), &spec()).unwrap();
+    target.drop_all().unwrap();
+    assert!(file(&folder).exists());
+    assert!(target.drop_all().unwrap().is_empty());
+}
+
+#[test]
 fn a_file_in_use_is_not_removed() {
     let folder = folder();
     let target = open(&url(&file(&folder), "busy=50ms"));

@@ -1,6 +1,7 @@
 //! What the SQLite engine says before a run.
 
 use crate::common::*;
+use dyno_engine::{CustomNeeds, WorkloadNeeds};
 use dyno_plan::read::{PlanSource, read};
 use dyno_plan::{Engines, Plan};
 use dyno_record::{Advice, Severity};
@@ -12,7 +13,8 @@ fn plan(url: &str, sets: &[&str]) -> Plan {
 }
 
 fn preflight(url: &str, sets: &[&str]) -> Vec<Advice> {
-    open(url).preflight(&plan(url, sets)).unwrap()
+    let plan = plan(url, sets);
+    open(url).preflight(&plan, &WorkloadNeeds::of_block_workload(&plan)).unwrap()
 }
 
 /// The severity of `check`, which must be there once and, unless all is well, with a way out.
@@ -95,4 +97,44 @@ fn memory_says_what_it_cannot_show() {
     assert_eq!(severity(&copied, "memory"), Severity::Note);
     let large = preflight("sqlite::memory:", &["data.scale=4G"]);
     assert_eq!(severity(&large, "memory"), Severity::Fail);
+}
+
+#[test]
+fn findings_follow_what_the_workload_does_and_uses() {
+    let folder = folder();
+    let path = file(&folder);
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+        INSERT INTO orders SELECT randomblob(50000) FROM n";
+    plain(&path).execute_batch(&format!("CREATE TABLE orders(pad); {rows}")).unwrap();
+    let custom = |writer: Option<&str>| {
+        let writer = writer.map(str::to_owned);
+        WorkloadNeeds::of_custom_workloads(CustomNeeds { writer, ..CustomNeeds::default() }, false)
+    };
+    let url = url(&path, "cache=1M");
+    let updates = "workload.update_pct=20";
+    let of_plan = |sets: &[&str]| plan(&url, &[sets, &["run.sessions_per_schema=2"]].concat());
+    let block = |sets: &[&str]| WorkloadNeeds::of_block_workload(&of_plan(sets));
+    for (name, needs, sets, writes) in [
+        ("block, reading", block(&[SMALL]), &[SMALL][..], false),
+        ("block, updating", block(&[SMALL, updates]), &[SMALL, updates], true),
+        (
+            "block, inserting",
+            block(&[SMALL, "workload.insert_pct=10"]),
+            &[SMALL, "workload.insert_pct=10"],
+            true,
+        ),
+        ("custom, reading", custom(None), &[updates], false),
+        ("custom, writing", custom(Some("shop")), &["workload.update_pct=0"], true),
+    ] {
+        let advice = open(&url).preflight(&of_plan(sets), &needs).unwrap();
+        assert_eq!(advice.iter().any(|one| one.check == "writers"), writes, "{name}: {advice:#?}");
+        for check in ["disk space", "block size"] {
+            let is_there = advice.iter().any(|one| one.check == check);
+            assert_eq!(is_there, needs.uses_test_tables(), "{name}: {check}");
+        }
+        let cache = advice.iter().find(|one| one.check == "page cache").unwrap();
+        if !needs.uses_test_tables() {
+            assert!(cache.found.starts_with("the file is larger than the cache of 1M"), "{name}: {cache:?}");
+        }
+    }
 }

@@ -16,6 +16,8 @@ pub struct Actor {
     pub(crate) task: Task,
     /// Rows that this has touched.
     rows: u64,
+    /// Whether its request was sent.
+    is_sent: bool,
 }
 
 impl Actor {
@@ -23,12 +25,13 @@ impl Actor {
     pub fn new(draws: Draw, operator: Operator) -> Self {
         // Nothing asks for it before one was drawn.
         let task = Task { op: Op::Scan, place: Place::Own, hot: false };
-        Self { draws, operator, task, rows: 0 }
+        Self { draws, operator, task, rows: 0, is_sent: false }
     }
 
     #[inline]
     pub(crate) fn draw(&mut self) -> ClassId {
         self.task = self.draws.next_task();
+        self.is_sent = false;
         ClassId::of(self.task.op)
     }
 
@@ -39,6 +42,7 @@ impl Actor {
         ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
     ) -> Result<Option<T>, Box<OpError>> {
         let Task { op, place, .. } = self.task;
+        self.is_sent = true;
         let Some(done) = last else { return self.operator.request(op, place, ask).map(Some) };
         self.rows = done.rows;
         self.operator.acknowledged(op, place);
@@ -53,13 +57,14 @@ impl Actor {
         effect
     }
 
-    /// Takes the draw of a write back that the database has undone, or may not have done.
-    pub(crate) fn failed(&mut self, class: ErrorClass) {
+    /// Takes the draw of a write back that the database has undone, or may not have done; whether its commit is in doubt.
+    pub(crate) fn failed(&mut self, class: ErrorClass) -> bool {
         match class {
             ErrorClass::Retryable => self.draws.undo(self.task.op),
             ErrorClass::Connection => self.draws.doubt(&[self.task.op]),
             ErrorClass::Fatal => {}
         }
+        class == ErrorClass::Connection && self.is_sent && self.task.op.writes()
     }
 }
 

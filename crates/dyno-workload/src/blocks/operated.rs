@@ -43,6 +43,7 @@ impl Operated {
             connect: dyno_plan::Connect::Session,
             blocks: Some(blocks.clone()),
             bulk: None,
+            read_only: false,
             slices: drive == Drive::Server,
             clock,
         };

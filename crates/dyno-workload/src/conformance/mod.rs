@@ -8,6 +8,7 @@
 mod counted;
 mod data;
 mod drives;
+mod read_only;
 mod statements;
 
 use std::sync::Arc;
@@ -110,6 +111,7 @@ pub fn check(
     let mut run = || -> Result<(), TargetError> {
         findings.push(data::loaded(target, &spec)?);
         findings.push(data::recognised(target, &spec)?);
+        findings.push(read_only::refused_writes(target)?);
         let before = target.observer(&spec)?.snapshot()?;
         let mut work = Work::default();
         for &commit in commits {

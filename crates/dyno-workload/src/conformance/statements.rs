@@ -93,6 +93,7 @@ pub(super) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, 
         connect: dyno_plan::Connect::Session,
         blocks: None,
         bulk: None,
+        read_only: false,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     })?;

@@ -180,10 +180,11 @@ impl Actor {
                     0 => {}
                     ns => return Some(Step::Rest(ns)),
                 },
-                Op::Rollback => {
+                Op::Rollback { is_poll } => {
                     state.ends(false);
                     state.outcome.ended = Ended::RolledBack;
-                    state.outcome.effect.rolled_back = 1;
+                    let effect = &mut state.outcome.effect;
+                    (effect.rolled_back, effect.empty_polls) = (u16::from(!is_poll), u16::from(*is_poll));
                     return Some(Step::Rollback);
                 }
                 Op::Draw(slots) => own.draws.draw(slots, &mut state.keys, &mut state.hold),
@@ -336,8 +337,30 @@ impl Actor {
     /// It has failed with an error of `class`.
     pub fn failed(&mut self, class: ErrorClass) -> Failed {
         let retryable = class == ErrorClass::Retryable;
+        let in_doubt = self.is_in_doubt(class);
         let is_open = std::mem::take(&mut self.state.is_open);
-        Failed { is_open: is_open && retryable, may_again: retryable && self.retries_left > 0 }
+        Failed { is_open: is_open && retryable, may_again: retryable && self.retries_left > 0, in_doubt }
+    }
+
+    /// Whether a commit of writes was under way when an error of `class` came that leaves its outcome unknown.
+    pub(super) fn is_in_doubt(&self, class: ErrorClass) -> bool {
+        class == ErrorClass::Connection && self.is_committing()
+    }
+
+    /// Whether the request under way commits writes.
+    fn is_committing(&self) -> bool {
+        let Self { program, class, state, .. } = self;
+        if let Some(asked) = state.asked {
+            let statement = &program.statements[usize::from(asked.statement)];
+            return statement.commits || (statement.writes && !state.is_open);
+        }
+        let Code { ops, writes, .. } = &program.codes[usize::from(*class)];
+        let last = (state.next as usize).checked_sub(1).and_then(|at| ops.get(at));
+        match last {
+            Some(Op::Fill) => state.pipe.is_filling,
+            Some(Op::Commit { .. }) => state.commits_writes || (self.is_piped && *writes),
+            _ => false,
+        }
     }
 
     /// Whether any transaction is followed by a rest, or has one within.

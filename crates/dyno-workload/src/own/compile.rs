@@ -163,7 +163,7 @@ impl Maker<'_> {
                 Step::If { condition, then, otherwise } => {
                     self.branch(condition, then, otherwise, turning)?
                 }
-                Step::Rollback { condition } => self.rollback(condition, turning)?,
+                Step::Rollback { condition, is_poll } => self.rollback(condition, *is_poll, turning)?,
                 Step::Tally(_) => {
                     self.code.ops.push(Op::Tally);
                     (0, Some(0))
@@ -210,13 +210,13 @@ impl Maker<'_> {
         self.code.ops.len() as u32
     }
 
-    fn rollback(&mut self, condition: &Condition, turning: &[u16]) -> Result<Trips, Fault> {
+    fn rollback(&mut self, condition: &Condition, is_poll: bool, turning: &[u16]) -> Result<Trips, Fault> {
         if self.transaction.each {
             let hint = "commit = \"end\" makes one transaction of them";
             return Err(condition.text.fault(0, "nothing to take back where each statement commits", hint));
         }
         let expr = self.condition(condition, turning)?;
-        self.code.ops.extend([Op::Unless(expr, self.here() + 2), Op::Rollback]);
+        self.code.ops.extend([Op::Unless(expr, self.here() + 2), Op::Rollback { is_poll }]);
         // It ends the transaction sooner, in the place of the commit.
         Ok((0, Some(0)))
     }
@@ -310,7 +310,7 @@ impl Maker<'_> {
                     self.used_in(then, used);
                     self.used_in(otherwise, used);
                 }
-                Step::Rollback { condition } => used.extend(condition.expr.slots()),
+                Step::Rollback { condition, .. } => used.extend(condition.expr.slots()),
                 Step::Tally(_) => {}
                 Step::Set { to: value, .. } | Step::Sleep { time: value, .. } => {
                     used.extend(value.expr.slots());

@@ -233,8 +233,9 @@ impl Own {
                         self.lines(otherwise, depth + 1, lines);
                     }
                 }
-                Step::Rollback { condition } => {
-                    lines.push(format!("{indent}rollback if {}", words(condition)));
+                Step::Rollback { condition, is_poll } => {
+                    let poll = if *is_poll { ", an empty poll" } else { "" };
+                    lines.push(format!("{indent}rollback if {}{poll}", words(condition)));
                 }
                 Step::Tally(what) => lines.push(format!("{indent}tally {what}")),
                 Step::Set { slot, to } => {

@@ -42,6 +42,15 @@ pub struct Outcome {
 /// Nothing, before it begins.
 pub(super) const NOTHING: Outcome = Outcome {
     ended: Ended::Open,
-    effect: Effect { rows: [0; Touch::KINDS], commits: 0, transactions: 0, rolled_back: 0, tallied: 0 },
+    effect: Effect {
+        rows: [0; Touch::KINDS],
+        commits: 0,
+        transactions: 0,
+        rolled_back: 0,
+        empty_polls: 0,
+        tallied: 0,
+        write_statements: 0,
+        empty_writes: 0,
+    },
     amiss: None,
 };

@@ -6,7 +6,7 @@ use dyno_record::Touch;
 use super::draws::{Draws, Names};
 use super::fault::{Fault, Text};
 use super::program::Prepared;
-use super::sql::{Does, Piece, does};
+use super::sql::{Does, Piece, does_as_step};
 use super::steps::Read;
 use super::transaction::Transaction;
 
@@ -61,12 +61,12 @@ pub(super) fn prepare(
     around: Around<'_>,
     Wanted { text, piece, slots, read, alone }: Wanted,
 ) -> Result<u16, Fault> {
-    let does = does(&text, &piece)?;
+    let does = does_as_step(&text, &piece, alone)?;
     let answer = match does {
         _ if matches!(read, Some(Read::Number(_))) => Answer::Number,
         _ if read.is_some() => Answer::Columns,
         Does::Changes(_) => Answer::Changed { per_row: 1 },
-        Does::Reads | Does::ReadsAndWrites | Does::Calls | Does::Defines => Answer::Rows,
+        Does::Reads | Does::ReadsAndWrites | Does::Controls | Does::Calls | Does::Defines => Answer::Rows,
     };
     if does == Does::Defines && !transaction.definitions {
         let hint = "move it to the file of [setup] or [drop], or write `definitions = true` where it is what is measured";

@@ -107,7 +107,9 @@ pub(super) enum Op {
     Commit {
         ends: bool,
     },
-    Rollback,
+    Rollback {
+        is_poll: bool,
+    },
     /// Counts one of what the transaction tallies.
     Tally,
     /// Draws these slots anew.

@@ -53,6 +53,8 @@ pub(super) struct State {
     /// Whether a transaction of the database has begun, and whether anything was changed in it.
     pub(super) is_open: bool,
     pub(super) has_written: bool,
+    /// Whether the commit that was asked for last has something to commit.
+    pub(super) commits_writes: bool,
     /// Turns so far, of all that the transaction repeats.
     turns: u32,
 }
@@ -70,6 +72,7 @@ impl State {
             turns: 0,
             is_open: false,
             has_written: false,
+            commits_writes: false,
         }
     }
 
@@ -151,7 +154,7 @@ impl State {
                 self.hold.held[usize::from(*slot)] = number.held();
             }
             Op::Tally => self.outcome.effect.tallied += 1,
-            Op::Begin(_) | Op::Commit { .. } | Op::Rollback | Op::Draw(_) => {}
+            Op::Begin(_) | Op::Commit { .. } | Op::Rollback { .. } | Op::Draw(_) => {}
             Op::Execute(_) | Op::Fill | Op::Sleep(..) => {}
         }
     }
@@ -181,6 +184,10 @@ impl State {
         // What changes no row commits nothing; of one that gives rows of its own nobody knows.
         let has_written = statement.writes && (touched > 0 || !statement.tells_changes);
         self.has_written |= has_written;
+        if statement.writes && statement.tells_changes {
+            self.outcome.effect.write_statements += 1;
+            self.outcome.effect.empty_writes += u32::from(touched == 0);
+        }
         if !self.is_open {
             self.outcome.effect.transactions += 1;
             self.outcome.effect.commits += u64::from(has_written);
@@ -207,6 +214,7 @@ impl State {
     /// The transaction of the database ends with the request that comes next, which commits it or takes it back.
     #[inline]
     pub(super) fn ends(&mut self, commits: bool) {
+        self.commits_writes = commits && self.has_written;
         match (self.pipe.is_empty(), commits) {
             // What it has done is not known yet.
             (false, _) => self.pipe.ends(commits),

@@ -62,8 +62,8 @@ pub(super) enum Step {
     Repeat { times: Condition, counter: Option<u16>, steps: Vec<Step> },
     /// Does steps, or others.
     If { condition: Condition, then: Vec<Step>, otherwise: Vec<Step> },
-    /// Takes the transaction back, and ends it.
-    Rollback { condition: Condition },
+    /// Takes the transaction back, and ends it. With `is_poll` it was a poll that has found nothing, and no operation.
+    Rollback { condition: Condition, is_poll: bool },
     /// Counts one of what this says.
     Tally(String),
     /// Gives a name what an expression comes to.
@@ -232,8 +232,9 @@ impl Reader<'_> {
                 })
             }
             "rollback" => {
-                table.only(&["rollback"])?;
-                Ok(Step::Rollback { condition: self.condition(&kind)? })
+                table.only(&["rollback", "poll"])?;
+                let is_poll = table.get("poll").map(|item| item.flag()).transpose()?.unwrap_or(false);
+                Ok(Step::Rollback { condition: self.condition(&kind)?, is_poll })
             }
             "tally" => {
                 table.only(&["tally"])?;

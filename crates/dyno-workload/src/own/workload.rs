@@ -226,7 +226,8 @@ impl Own {
             requests: code.round_trips,
             limit_p90_s: transaction.limit_p90.map(|limit| limit.as_secs_f64()),
             tally: transaction.steps.as_deref().and_then(tallied),
-            may_roll_back: code.ops.iter().any(|op| matches!(op, Op::Rollback)),
+            may_roll_back: code.ops.iter().any(|op| matches!(op, Op::Rollback { is_poll: false })),
+            polls: code.ops.iter().any(|op| matches!(op, Op::Rollback { is_poll: true })),
             keying_s: transaction.keying_ns as f64 / 1e9,
             think_s: transaction.think.mean_s(),
         };

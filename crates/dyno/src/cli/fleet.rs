@@ -24,6 +24,18 @@ pub(crate) struct Meeting {
     /// A TOML file with what the server wants of clients: token, or user and password, or nkey; ca, certificate, key.
     #[arg(long, value_name = "FILE", env = "DYNO_NATS_AUTH", help_heading = "Other hosts")]
     pub(crate) nats_auth: Option<PathBuf>,
+    /// A file with the key of the group, which seals every message (`dyno agent --make-key`); or the key itself in DYNO_GROUP_KEY.
+    #[arg(long, value_name = "FILE", env = "DYNO_GROUP_KEY_FILE", help_heading = "Other hosts")]
+    pub(crate) group_key_file: Option<PathBuf>,
+    /// Work without a group key: everyone who reaches the NATS server is obeyed and believed.
+    #[arg(
+        long,
+        env = "DYNO_INSECURE",
+        value_parser = clap::builder::BoolishValueParser::new(),
+        action = clap::ArgAction::SetTrue,
+        help_heading = "Other hosts"
+    )]
+    pub(crate) insecure: bool,
 }
 
 /// The group of agents, for those who have no other groups.
@@ -88,6 +100,12 @@ pub(crate) struct Agent {
     /// What this host is called in records, and in `agent://NAME` [default: its name].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// The databases that runs may reach from this host, with their passwords, and where they may write: a TOML file.
+    #[arg(long, value_name = "FILE", env = "DYNO_AGENT_CONFIG", conflicts_with = "observe_only")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print a new key for a group, and exit.
+    #[arg(long)]
+    pub(crate) make_key: bool,
     /// Only look at this machine, for runs that name it in observe.hosts; never drive sessions.
     #[arg(long, conflicts_with = "rank")]
     pub(crate) observe_only: bool,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::shared::{CompareRules, Marks};
+use super::shared::{CompareRules, DateOrder, DecimalMark, DialectArgs, Marks, Separator};
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -65,13 +65,15 @@ pub(crate) struct Trend {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The file; `#` begins a comment line, the first other line names the columns.
+    /// The file: a table, whose first line names the columns (`#` begins a comment line), or a log of a known tool.
     pub(crate) file: PathBuf,
     /// What a column is, `COLUMN=FIELD[:UNIT][@TARGET]`; can be given many times.
     #[arg(long, value_name = "COLUMN=FIELD")]
     pub(crate) map: Vec<String>,
     #[command(flatten)]
     pub(crate) marks: Marks,
+    #[command(flatten)]
+    pub(crate) dialect: DialectArgs,
     /// The product that the figures are of: `Oracle`.
     #[arg(long, value_name = "NAME")]
     pub(crate) product: Option<String>,
@@ -88,6 +90,15 @@ pub(crate) struct ImportMetrics {
     /// Files of comma-separated values.
     #[arg(value_name = "FILE", required_unless_present = "remove")]
     pub(crate) files: Vec<PathBuf>,
+    /// What stands between two cells.
+    #[arg(long, value_name = "NAME", default_value = "comma")]
+    pub(crate) separator: Separator,
+    /// What stands before the fraction of a number [default: a point, and no marks of thousands].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) decimal_mark: Option<DecimalMark>,
+    /// The order of day and month in dates such as 3/4/2026.
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) date_order: Option<DateOrder>,
     /// The time zone of times that name none: UTC, +02:00, Europe/Berlin.
     #[arg(long, value_name = "ZONE")]
     pub(crate) time_zone: Option<String>,

@@ -19,6 +19,12 @@ pub(crate) struct Serve {
     /// Where the token and what was started are kept [default: beside the repository].
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
+    /// Add a token for NAME with the role view, run or administer, print it, and exit; the server need not be restarted.
+    #[arg(long, value_name = "NAME=ROLE", conflicts_with = "remove_token")]
+    pub(crate) add_token: Option<String>,
+    /// Remove the token of NAME, whose browsers are then logged out, and exit.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) remove_token: Option<String>,
     /// Show only: nothing can be started, stopped or changed.
     #[arg(long)]
     pub(crate) read_only: bool,

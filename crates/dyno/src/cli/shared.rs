@@ -1,6 +1,6 @@
 //! Options that several commands have.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use dyno_campaign::Error;
 use dyno_campaign::compare::Judge;
 
@@ -13,6 +13,50 @@ pub(crate) struct Marks {
     /// A mark to find runs again by tag:NAME; can be given many times.
     #[arg(long, value_name = "NAME", value_parser = mark)]
     pub(crate) tag: Vec<String>,
+}
+
+/// What stands between two cells of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Separator {
+    Comma,
+    Semicolon,
+    Tab,
+    Pipe,
+}
+
+/// What stands before the fraction of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DecimalMark {
+    /// A point, with commas between thousands: 1,034.8
+    Point,
+    /// A comma, with points between thousands: 1.034,8
+    Comma,
+}
+
+/// The order of day and month in `3/4/2026`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DateOrder {
+    /// Day first: the third of April.
+    DayMonth,
+    /// Month first: the fourth of March.
+    MonthDay,
+}
+
+/// How a table is written, where the table alone does not show it.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct DialectArgs {
+    /// What stands between two cells [default: the separator with which all mapped columns are there].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) separator: Option<Separator>,
+    /// What stands before the fraction of a number [default: what the numbers of the mapped columns show].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) decimal_mark: Option<DecimalMark>,
+    /// The order of day and month in dates such as 3/4/2026 [default: what the dates of the column show].
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) date_order: Option<DateOrder>,
+    /// The time zone of times that name none: UTC, +02:00, Europe/Berlin.
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) time_zone: Option<String>,
 }
 
 impl From<&Marks> for dyno_campaign::Marks {

@@ -13,10 +13,11 @@ pub(crate) struct Suite {
     pub(crate) command: Option<SuiteCommand>,
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Two short steps of each test, at most ten minutes for all of them: nothing is said of saturation.
+    /// Two short steps of each test with little data, at most ten minutes for all of them: says nothing of saturation, and names what it
+    /// cannot measure.
     #[arg(long, conflicts_with = "full")]
     pub(crate) quick: bool,
-    /// Long windows, and the steps that count four times.
+    /// Long windows and millions of rows; the steps that count have five runs.
     #[arg(long)]
     pub(crate) full: bool,
     /// Go on with a suite that was cut off: the latest, or the one of this name.

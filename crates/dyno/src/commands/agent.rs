@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use dyno_campaign::{KnownTarget, reach_to_drive};
 use dyno_engine::Cancel;
-use dyno_fleet::{AgentEvent, AgentOptions, Known, ObserverOptions, Opened, Opener, observe, serve};
+use dyno_fleet::{
+    AgentEvent, AgentOptions, AgentPolicy, GroupKey, Known, ObserverOptions, Opened, Opener, observe, serve,
+};
 use dyno_plan::{HostUrl, Plan};
 use dyno_workload::own::SentFolders;
 
-use super::collect;
+use super::{agent_config, collect};
 use crate::cli::Agent;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
@@ -19,6 +21,11 @@ use crate::{fleet, signals};
 const PLACES: [&str; 4] = ["JOB_COMPLETION_INDEX", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"];
 
 pub(super) fn run(args: &Agent, talk: &Talk) -> anyhow::Result<Exit> {
+    if args.make_key {
+        talk.show(&GroupKey::generate()?)?;
+        return Ok(Exit::Done);
+    }
+    fleet::warn_open_secrets(&args.meeting, talk);
     let name = args.name.clone().unwrap_or_else(own_name);
     let cancel = Cancel::default();
     if let Err(error) = signals::watch(&cancel) {
@@ -68,8 +75,19 @@ fn drive(
         None => default_keep()?,
     };
     let place = args.rank.or_else(|| PLACES.iter().find_map(|name| std::env::var(name).ok()?.parse().ok()));
+    let policy = policy(args)?;
+    if access.key.is_none() {
+        tell(&AgentEvent::Open(
+            "no group key: everyone who reaches the NATS server is obeyed (--insecure)".into(),
+        ));
+    }
+    if matches!(policy, AgentPolicy::Anything) {
+        let open = "no list of targets: runs may reach and change any database from here (--insecure)";
+        tell(&AgentEvent::Open(open.into()));
+    }
     let options = AgentOptions {
         access,
+        policy,
         group: args.under.group.clone(),
         name: name.to_owned(),
         place,
@@ -79,6 +97,18 @@ fn drive(
     };
     serve(&options, &Targets, tell).map_err(fleet::as_error)?;
     Ok(Exit::Done)
+}
+
+/// What leaders may do from here.
+fn policy(args: &Agent) -> anyhow::Result<AgentPolicy> {
+    match &args.config {
+        Some(path) => Ok(AgentPolicy::Listed(agent_config::read(path)?)),
+        None if args.meeting.insecure => Ok(AgentPolicy::Anything),
+        None => Err(usage(
+            "this agent has no list of databases that runs may reach from here",
+            "--config agent.toml with [[targets]] and url = \"postgres://dyno@db1/bench\"; or --insecure in a network without strangers",
+        )),
+    }
 }
 
 /// Beside the repository; one of its own for each agent of a host would be named with --keep.
@@ -119,6 +149,7 @@ fn say(event: &AgentEvent, name: &str, group: &str, talk: &Talk) {
             "warning: {run}: nobody took what was measured; it is kept, and `dyno collect` fetches it"
         ),
         AgentEvent::NotKept(run, why) => format!("warning: {run}: what was measured cannot be kept: {why}"),
+        AgentEvent::Open(why) => format!("warning: {why}"),
         AgentEvent::Refused(why) => format!("warning: refused: {why}"),
     };
     talk.say(&line);

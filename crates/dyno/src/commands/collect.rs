@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dyno_campaign::{KnownTarget, describe};
 use dyno_drive::{Job, Shape};
 use dyno_engine::{Cancel, MonotonicClock};
-use dyno_fleet::{CollectedRun, Collector, Known};
-use dyno_record::{Fleet, Repository, RunRecord, StartedRun};
+use dyno_fleet::{CollectedRun, Collection, Collector, Known};
+use dyno_record::{Fleet, Repository, RepositoryError, RunRecord, StartedRun};
 use serde_json::json;
 
 use crate::cli::{Collect, Common};
@@ -25,12 +25,14 @@ const COLLECTED: &str = "what its driver hosts measured was collected after its 
 
 pub(super) fn run(common: &Common, args: &Collect, talk: &Talk) -> anyhow::Result<Exit> {
     let group = &args.under.group;
+    fleet::warn_open_secrets(&args.meeting, talk);
     let collector = match args.from.is_empty() {
         true => Collector::of_group(&fleet::access(&args.meeting)?, group).map_err(fleet::as_error)?,
         false => Collector::of_folders(group),
     };
     let folders: Vec<&Path> = args.from.iter().map(|folder| folder.as_path()).collect();
-    let mut runs = collector.fetch(env!("CARGO_PKG_VERSION"), &folders).map_err(fleet::as_error)?;
+    let collection = collector.fetch(env!("CARGO_PKG_VERSION"), &folders).map_err(fleet::as_error)?;
+    let Collection { mut runs, problems } = collection;
     if let Some(only) = &args.run {
         runs.retain(|run_id, _| run_id == only);
         if runs.is_empty() {
@@ -42,38 +44,62 @@ pub(super) fn run(common: &Common, args: &Collect, talk: &Talk) -> anyhow::Resul
     }
     let repository = context::repository(common)?;
     let mut told = Vec::new();
+    let mut failures: Vec<anyhow::Error> = problems.into_iter().map(fleet::as_error).collect();
     for (run_id, run) in &runs {
-        let (there, of) = run.hosts();
-        let stored = repository.load(run_id).ok();
-        let lacks = stored
-            .as_ref()
-            .is_some_and(|stored| stored.fleet.as_ref().is_some_and(|fleet| fleet.lost().next().is_some()));
-        let record = match &stored {
-            Some(_) if !lacks => None,
-            Some(stored) => Some(completed(stored.clone(), record(run_id, run, &collector)?)),
-            None => Some(record(run_id, run, &collector)?),
-        };
-        match &record {
-            None => talk.say(&format!("{run_id} is stored with all of its hosts; they keep it no more")),
-            Some(record) => {
-                match stored {
-                    Some(_) => repository.amend(record)?,
-                    None => store(&repository, run, record)?,
-                }
-                let (operations, status) = (operations(record), record.status.name());
-                let hosts = format!("{there} of {of} hosts");
-                talk.show(&format!("{run_id}: {hosts}, {operations} operations; stored as {status}"))?;
+        match collect_run(run_id, run, &collector, &repository, talk) {
+            Ok(operations) => {
+                let (there, of) = run.hosts();
+                told.push(json!({ "run": run_id, "hosts": there, "of": of, "operations": operations }));
             }
+            // One that cannot be stored stays where it is, and keeps none of the others there.
+            Err(error) => failures.push(error.context(format!("run {run_id} is not collected"))),
         }
-        collector.forget(run);
-        let operations = record.as_ref().map(operations);
-        told.push(json!({ "run": run_id, "hosts": there, "of": of, "operations": operations }));
     }
-    if runs.is_empty() {
+    if runs.is_empty() && failures.is_empty() {
         talk.say(&format!("nothing is kept in group {group}"));
     }
     talk.json(&json!({ "collected": told }))?;
-    Ok(Exit::Done)
+    let last = failures.pop();
+    failures.iter().for_each(|error| talk.say(&format!("warning: {error:#}")));
+    last.map_or(Ok(Exit::Done), Err)
+}
+
+/// Stores what hosts keep of one run, and has them keep it no more; its operations, where a record was written.
+fn collect_run(
+    run_id: &str,
+    run: &CollectedRun,
+    collector: &Collector,
+    repository: &Repository,
+    talk: &Talk,
+) -> anyhow::Result<Option<u64>> {
+    let (there, of) = run.hosts();
+    let stored = match repository.load(run_id) {
+        Ok(stored) => Some(stored),
+        Err(RepositoryError::NoSuchRun { .. } | RepositoryError::NoRecord { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let lacks = stored
+        .as_ref()
+        .is_some_and(|stored| stored.fleet.as_ref().is_some_and(|fleet| fleet.lost().next().is_some()));
+    let record = match &stored {
+        Some(_) if !lacks => None,
+        Some(stored) => Some(completed(stored.clone(), record(run_id, run, collector)?)),
+        None => Some(record(run_id, run, collector)?),
+    };
+    match &record {
+        None => talk.say(&format!("{run_id} is stored with all of its hosts; they keep it no more")),
+        Some(record) => {
+            match stored {
+                Some(_) => repository.amend(record)?,
+                None => store(repository, run, record)?,
+            }
+            let (operations, status) = (operations(record), record.status.name());
+            let hosts = format!("{there} of {of} hosts");
+            talk.show(&format!("{run_id}: {hosts}, {operations} operations; stored as {status}"))?;
+        }
+    }
+    collector.forget(run);
+    Ok(record.as_ref().map(operations))
 }
 
 fn record(run_id: &str, run: &CollectedRun, collector: &Collector) -> anyhow::Result<RunRecord> {
@@ -91,12 +117,14 @@ fn record(run_id: &str, run: &CollectedRun, collector: &Collector) -> anyhow::Re
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
     };
-    let (results, fleet) = run.merged(collector, &Shape::of(&job));
+    let (results, fleet, ended_at) = run.merged(collector, &Shape::of(&job));
     let reason = match fleet.short_of() {
         Some(short) => format!("{LEADERLESS}; {short}"),
         None => LEADERLESS.to_owned(),
     };
     let mut record = dyno_drive::without_leader(&job, &results, fleet, reason);
+    // The run ended on its hosts, and not when it was collected.
+    record.ended_at = ended_at.unwrap_or(record.ended_at);
     dyno_analyze::judge(&mut record);
     Ok(record)
 }
@@ -122,7 +150,12 @@ pub(super) fn known(known: Known) -> KnownTarget {
 
 /// Stores a record; where it was begun in another repository, it is noted here first.
 fn store(repository: &Repository, run: &CollectedRun, record: &RunRecord) -> anyhow::Result<()> {
-    if repository.started(&record.id)?.is_none() {
+    let is_known = match repository.started(&record.id) {
+        Ok(started) => started.is_some(),
+        Err(RepositoryError::NoSuchRun { .. }) => false,
+        Err(error) => return Err(error.into()),
+    };
+    if !is_known {
         let engines: Vec<&str> = record.targets.iter().map(|target| target.engine.as_str()).collect();
         let urls: Vec<&str> = record.targets.iter().map(|target| target.url.as_str()).collect();
         repository.begin(&StartedRun::by_this_process(

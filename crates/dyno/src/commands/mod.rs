@@ -3,6 +3,8 @@
 mod ab;
 #[cfg(feature = "fleet")]
 mod agent;
+#[cfg(feature = "fleet")]
+mod agent_config;
 mod awr;
 mod calibrate;
 mod capacity;

@@ -21,7 +21,7 @@ pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyho
     let ids = repository.recorded(select::runs(&repository, &args.runs.join(","))?)?;
     let mut report = Report::over(Stored { repository: &repository, ids: &ids })?;
     let here: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
-    report.conclusions = conclusions::of_named(&repository, &report.seen.parts, |id| here.contains(id))?;
+    report.conclude(conclusions::of_named(&repository, &report.seen.parts, |id| here.contains(id))?);
     let request = Request {
         made_at: dyno_record::now_rfc3339(),
         chart: args.chart.clone(),

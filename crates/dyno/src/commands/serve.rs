@@ -1,11 +1,13 @@
 //! `dyno serve`: pages over the repository, and runs that are started from them.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dyno_campaign::repository_path;
 use dyno_engine::Cancel;
-use dyno_serve::{ReadyWorkload, ServeError, Setup, Targets, TlsFiles};
+use dyno_record::private_file::open_secret_warning;
+use dyno_serve::{ConnectionLimits, ReadyWorkload, ServeError, Setup, Targets, TlsFiles, UserRole};
 use dyno_workload::own::example::EXAMPLES;
 
 use crate::cli::{Common, Serve};
@@ -18,17 +20,76 @@ use crate::talk::Talk;
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(super) fn run(common: &Common, args: &Serve, talk: &Talk) -> anyhow::Result<Exit> {
+    if let Some(user) = &args.add_token {
+        return add_token(&state(common, args)?, user, talk);
+    }
+    if let Some(name) = &args.remove_token {
+        dyno_serve::remove_token(&state(common, args)?, name).map_err(|error| told(&error))?;
+        talk.say(&format!("removed the token of {name}"));
+        return Ok(Exit::Done);
+    }
+    let key = args.tls_key.iter().map(|path| ("the TLS key", path.as_path()));
+    let tls = key.filter_map(|(what, path)| open_secret_warning(what, path));
+    let setup = setup(common, args)?;
+    let of_targets = setup.targets.password_files();
+    let passwords = of_targets.filter_map(|path| open_secret_warning("the password file", path));
+    tls.chain(passwords).for_each(|words| talk.say(&format!("warning: {words}")));
     let cancel = Cancel::default();
     signals::watch(&cancel)?;
-    let running = dyno_serve::start(setup(common, args)?).map_err(|error| told(&error))?;
-    talk.json_line(&serde_json::json!({ "address": running.address().to_string(), "url": running.url() }))?;
-    talk.show(&running.url())?;
+    let running = dyno_serve::start(setup).map_err(|error| told(&error))?;
+    // A log of the output must not hold the token: only a terminal is shown it.
+    let shows_token = std::io::stdout().is_terminal();
+    if !shows_token && running.token_file().is_none() && !running.has_named_tokens() {
+        running.stop();
+        let folder = state(common, args)?;
+        return Err(usage(
+            format!(
+                "nobody could log in: {} cannot be written, and the token is shown only at a terminal",
+                folder.display()
+            ),
+            "name a folder that can be written with --state DIR, or start the server at a terminal",
+        ));
+    }
+    let url = if shows_token { running.url() } else { running.address_url() };
+    talk.json_line(&serde_json::json!({ "address": running.address().to_string(), "url": url }))?;
+    talk.show(&url)?;
+    match running.token_file() {
+        _ if shows_token => {}
+        Some(file) => talk.say(&format!("the token is in {}, and shown only at a terminal", file.display())),
+        None => {
+            talk.say(
+                "only named tokens are accepted: the owner's is in memory, and shown only at a terminal",
+            );
+        }
+    }
     talk.say("Ctrl-C ends the server; what was started from it goes on, and is there again when it is started again");
     while !cancel.is_cancelled() {
         std::thread::sleep(LOOK);
     }
     running.stop();
     Ok(Exit::Done)
+}
+
+/// Adds the token that `user` names, `NAME=ROLE`.
+fn add_token(state: &Path, user: &str, talk: &Talk) -> anyhow::Result<Exit> {
+    let words = user.split_once('=').and_then(|(name, role)| Some((name, UserRole::from_name(role)?)));
+    let Some((name, role)) = words else {
+        return Err(usage(
+            format!("--add-token {user:?}: not NAME=ROLE"),
+            "the role is view, run or administer",
+        ));
+    };
+    let token = dyno_serve::add_token(state, name, role).map_err(|error| told(&error))?;
+    talk.json_line(&serde_json::json!({ "name": name, "role": role.name(), "token": token }))?;
+    talk.show(&token)?;
+    talk.say(&format!("{name} logs in with this token, which is kept nowhere and cannot be shown again"));
+    Ok(Exit::Done)
+}
+
+/// The folder of the server's state.
+fn state(common: &Common, args: &Serve) -> anyhow::Result<PathBuf> {
+    let repository = std::path::absolute(repository_path(common.repository.as_deref())?)?;
+    Ok(std::path::absolute(args.state.clone().unwrap_or_else(|| beside(&repository)))?)
 }
 
 fn setup(common: &Common, args: &Serve) -> anyhow::Result<Setup> {
@@ -48,13 +109,14 @@ fn setup(common: &Common, args: &Serve) -> anyhow::Result<Setup> {
         hosts: args.hosts.clone(),
         behind_proxy: args.behind_proxy,
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
-        state: std::path::absolute(args.state.clone().unwrap_or_else(|| beside(&repository)))?,
+        state: state(common, args)?,
         repository,
         targets,
         read_only: args.read_only,
         allow_commands: args.allow_commands,
         program: std::env::current_exe()?,
         engines: ENGINES.specs,
+        limits: ConnectionLimits::default(),
         workloads: workloads.collect(),
     })
 }

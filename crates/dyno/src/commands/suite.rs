@@ -25,7 +25,12 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
                 keep: args.keep_data,
                 ..chosen(&args.which)
             };
-            let mut common = with_sessions(common);
+            let given = common.target.len();
+            let common = context::on_embedded_by_default(common);
+            if let Some(url) = common.target.get(given) {
+                talk.say(&format!("no plan and no --target: the suite runs on {url}"));
+            }
+            let mut common = with_sessions(&common);
             common.set.extend(args.database_only.then(|| "observe.host=driver".to_owned()));
             common.set.extend(args.drop_caches.then(|| "run.drop_page_cache=true".to_owned()));
             Order::new(context::plan(&common)?, choice, ENGINES.specs, (&args.marks).into())?
@@ -76,7 +81,7 @@ fn resumed(common: &Common, selector: Option<&str>, args: &Suite) -> anyhow::Res
 }
 
 fn list(common: &Common, which: &Which, talk: &Talk) -> anyhow::Result<Exit> {
-    let plan = context::plan(&with_sessions(common))?;
+    let plan = context::plan(&with_sessions(&context::on_embedded_by_default(common)))?;
     let order = Order::new(plan, chosen(which), ENGINES.specs, (&Marks::default()).into())?;
     let pages: Vec<&Page> = order.pages().collect();
     talk.json(&json!({ "tests": pages }))?;

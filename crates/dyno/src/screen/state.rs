@@ -226,7 +226,7 @@ impl State {
             }
             LoadEvent::Over | LoadEvent::Done(_) | LoadEvent::SetUp(_) => self.load = None,
             LoadEvent::Target(url) => self.run.targets.clone_from(url),
-            LoadEvent::Ephemeral | LoadEvent::Damaged(_) | LoadEvent::Worn(_) => {}
+            LoadEvent::Ephemeral | LoadEvent::Damaged(_) | LoadEvent::Worn(_) | LoadEvent::Retried(..) => {}
         }
     }
 

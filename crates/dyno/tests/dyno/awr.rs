@@ -113,6 +113,53 @@ fn values_that_differ_are_shown_whole() {
     assert!(out.contains(&format!("{path}first")) && out.contains(&format!("{path}second")), "{out}");
 }
 
+/// A report with services, whose DB time in seconds is given, and with a tablespace of two containers.
+fn with_sections(db_time_s: &str, reads: &str) -> String {
+    let table = |title: &str, head: &str, rows: &[String]| {
+        let cells = |kind: &str, row: &str| {
+            row.split('|').map(|cell| format!("<{kind}>{cell}</{kind}>")).collect::<String>()
+        };
+        let rows: String = rows.iter().map(|row| format!("<tr>{}</tr>", cells("td", row))).collect();
+        format!("<h3>{title}</h3><table><tr>{}</tr>{rows}</table>", cells("th", head))
+    };
+    let services = table(
+        "Service Statistics",
+        "Service Name|DB Time (s)|DB CPU (s)|Physical Reads (K)|Logical Reads (K)",
+        &[format!("billing|{db_time_s}|10|0|0")],
+    );
+    let tablespaces = table(
+        "Tablespace IO Stats",
+        "Tablespace|Reads|Av Rds/s|Av Rd(ms)|Writes|Writes avg/s|PDB Name",
+        &[format!("LEDGER|{reads}|2|1.5|10|0|SALES"), "LEDGER|7,200|2|1.5|10|0|STOCK".to_owned()],
+    );
+    HTML.replace("End of Report", &format!("{services}{tablespaces}End of Report"))
+}
+
+#[test]
+fn rows_of_sections_are_compared_per_second() {
+    let desk = Desk::new();
+    desk.write("a.html", &with_sections("900", "7,200"));
+    desk.write("b.html", &with_sections("2,700", "72,000"));
+    let (code, json) = desk.json(&["awr", "diff", "a.html", "b.html", "--object-names"]);
+    assert_eq!(code, 0);
+    let sections = json["sections"].as_array().unwrap();
+    let db_time = sections.iter().find(|of| of["figure"] == "db_time_s").unwrap();
+    assert_eq!((&db_time["row"], &db_time["per_s"]), (&"billing".into(), &true.into()));
+    assert!((db_time["change_pct"].as_f64().unwrap() - 200.0).abs() < 0.01, "{db_time}");
+    assert!(
+        !sections.iter().any(|of| of["figure"] == "db_cpu_s"),
+        "what did not move is left out: {sections:?}"
+    );
+    let segments = json["segments"].to_string();
+    assert!(segments.contains("SALES:LEDGER") && !segments.contains("STOCK:LEDGER"), "{segments}");
+    let table = desk.dyno(&["awr", "diff", "a.html", "b.html"]).out;
+    assert!(table.contains("services") && table.contains("db_time_s/s"), "{table}");
+    assert_eq!(desk.dyno(&["awr", "a.html", "--import"]).code, 0);
+    let (_, record) = desk.json(&["show", "last"]);
+    let record = record.to_string();
+    assert!(record.contains("billing") && !record.contains("LEDGER"), "records hold no names of objects");
+}
+
 #[test]
 fn text_and_html_of_one_interval_are_one_measurement() {
     let desk = Desk::new();
@@ -318,6 +365,11 @@ fn import_takes_reports_too() {
     let (_, records) = desk.json(&["show", "tag:x"]);
     assert_eq!(records["imported"]["format"], "awr");
     assert_eq!(desk.dyno(&["import", "a.txt", "--map", "x=ops"]).code, 2);
+    // A record of 1970 would be the first of every trend.
+    desk.write("undated.txt", &TEXT.replace("Begin Snap:", "Before Snap:"));
+    let said = desk.dyno(&["awr", "undated.txt", "--import"]);
+    assert!(said.code == 2 && said.err.contains("does not say when its interval begins"), "{said:#?}");
+    assert!(said.err.contains("0 records stored"), "{said:#?}");
 }
 
 #[test]
@@ -338,6 +390,7 @@ fn a_line_of_time_is_drawn() {
     assert_eq!(said.code, 0, "{said:#?}");
     assert!(said.out.contains("time since 2024-03-05"), "{}", said.out);
     let page = read(&desk, "day.html");
+    assert!(page.contains("DB time by "), "areas of DB time");
     assert!(page.contains("anomaly: 2024-03-05 04:30") && page.contains("gap before 2024-03-05 03:00"));
     assert!(
         !page.contains("<script>alert") && page.contains("&lt;script&gt;alert(7)"),

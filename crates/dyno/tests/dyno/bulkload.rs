@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Desk, assert_fits_schema, check};
+use crate::common::{Desk, assert_fits_schema, assert_passes};
 use dyno_testbed::{MySql, Postgres};
 
 const FOLDER: &str = "workload.folder=@bulkload";
@@ -29,7 +29,7 @@ fn run(desk: &Desk, url: &str, sets: &[&str]) -> Value {
     );
     assert_fits_schema(&record);
     for name in ["operations", "expected", "loaded", "commits_whole", "littles_law", "window_length"] {
-        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+        assert_passes(&record, name);
     }
     let loaded = &record["workload"]["loaded"];
     for rows in [&loaded["wanted"], &loaded["rows"], &loaded["counted"]["Ok"], &record["ops"]["all"]["rows"]]

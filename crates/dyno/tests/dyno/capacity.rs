@@ -1,17 +1,29 @@
 //! `dyno capacity`: a suite that was measured against a watch, and against reports of another database.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::common::Desk;
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
 const REPORT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
 
-/// A suite of one test, and a watch behind it; the name of the suite.
-fn measured(desk: &Desk, url: &str) -> String {
+/// A suite of one test, and a watch behind it while others do `work` again and again, as an idle server is used by nobody; the
+/// name of the suite.
+fn measured(desk: &Desk, url: &str, work: &(dyn Fn() + Sync)) -> String {
     let suite = desk.dyno(&["suite", "--quick", "--target", url, "--test", "server-logical-reads"]);
     assert_eq!(suite.code, 0, "{suite:#?}");
-    let watch = desk.dyno(&["watch", url, "--for", "2s", "--interval", "200ms", "--tag", "now"]);
-    assert_eq!(watch.code, 0, "{watch:#?}");
+    let is_watched = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_watched.load(Ordering::Relaxed) {
+                work();
+            }
+        });
+        let watch = desk.dyno(&["watch", url, "--for", "2s", "--interval", "200ms", "--tag", "now"]);
+        is_watched.store(true, Ordering::Relaxed);
+        assert_eq!(watch.code, 0, "{watch:#?}");
+    });
     let (_, sweeps) = desk.json(&["list", "--sweeps"]);
     sweeps[0]["id"].as_str().unwrap().to_owned()
 }
@@ -27,8 +39,8 @@ fn why(found: &Value, part: &str) -> String {
     found_part[1].as_str().unwrap().to_owned()
 }
 
-fn a_suite_against_a_watch(desk: &Desk, url: &str) -> String {
-    let suite = measured(desk, url);
+fn a_suite_against_a_watch(desk: &Desk, url: &str, work: &(dyn Fn() + Sync)) -> String {
+    let suite = measured(desk, url, work);
     let (code, found) = desk.json(&["capacity", &suite, "tag:now"]);
     assert_eq!(code, 0, "{found:#}");
     let reads = row(&found, "logical reads");
@@ -51,7 +63,12 @@ fn a_suite_against_a_watch(desk: &Desk, url: &str) -> String {
 fn a_suite_on_postgres_against_a_watch_and_against_reports() {
     let Some(version) = Postgres::available().pop() else { return };
     let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
-    let suite = a_suite_against_a_watch(&desk, &server.url());
+    let url = server.url();
+    let database = url.rsplit('/').next().unwrap();
+    let work = || {
+        server.try_psql(server.superuser(), database, "SELECT count(*) FROM pg_class").unwrap();
+    };
+    let suite = a_suite_against_a_watch(&desk, &url, &work);
     let said = desk.dyno(&["capacity", &suite, "tag:now", "-o", "capacity.html"]);
     assert_eq!(said.code, 0, "{said:#?}");
     assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{}", said.out);
@@ -76,7 +93,10 @@ fn a_suite_on_postgres_against_a_watch_and_against_reports() {
 fn a_suite_on_mariadb_against_a_watch() {
     let Some(version) = MySql::available().into_iter().next() else { return };
     let (server, desk) = (MySql::start(&version, &[]), Desk::new());
-    a_suite_against_a_watch(&desk, &server.url());
+    let work = || {
+        server.sql("SELECT COUNT(*) FROM mysql.help_topic");
+    };
+    a_suite_against_a_watch(&desk, &server.url(), &work);
 }
 
 #[test]

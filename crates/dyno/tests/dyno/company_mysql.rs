@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::{Desk, check};
+use crate::common::{Desk, assert_passes, check};
 use dyno_testbed::MySql;
 use serde_json::Value;
 
@@ -155,7 +155,7 @@ fn a_log_in_a_table_spoils_no_run(bench: &Bench) {
     for more in [&mix[..], &mix[..2]] {
         let record = bench.run_beside(more, None);
         assert_eq!(record["status"], "valid", "{:?}: {}", bench.server.version(), told(&record));
-        assert_eq!(check(&record, "rows_updated")["status"], "pass", "{record:#}");
+        assert_passes(&record, "rows_updated");
         assert_eq!(check(&record, "rows_updated_whole")["status"], "pass", "{record:#}");
     }
 }

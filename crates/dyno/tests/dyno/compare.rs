@@ -346,3 +346,25 @@ fn the_ramp_tables_come_out_and_their_units_are_checked() {
     let said = import(&desk, flash.to_str().unwrap(), &maps);
     assert!(said.err.contains("physical_read_mb_per_s is in MiB/s"), "{}", said.err);
 }
+
+#[test]
+fn log_of_another_tool_becomes_a_record_that_is_shown_and_not_audited() {
+    let desk = Desk::new();
+    let log = "Vuser 1:2 Active Virtual Users configured\nVuser 1:TEST RESULT : System achieved 5400 NOPM from 16380 MySQL TPM\n";
+    desk.write("hammerdb.log", log);
+    let said = import(&desk, "hammerdb.log", &["--product", "MySQL"]);
+    assert!(said.err.contains("1 result of HammerDB stored"), "{}", said.err);
+    let (code, record) = desk.json(&["show", "last"]);
+    assert_eq!((code, record["status"].as_str()), (0, Some("imported")));
+    assert_eq!(record["imported"]["format"], "HammerDB");
+    assert_eq!(record["metrics"]["new_orders_per_s"]["value"], 90.0);
+    let shown = desk.dyno(&["show", "last"]).out;
+    assert!(shown.contains("5400 NOPM") && shown.contains("not audited"), "{shown}");
+    desk.write("semicolons.csv", "Threads;TPS;p95\n8;1234,5;3,21\n");
+    let maps = ["--map", "Threads=sessions", "--map", "TPS=ops_per_s"];
+    import(&desk, "semicolons.csv", &maps);
+    assert_eq!(desk.json(&["show", "last"]).1["metrics"]["ops_per_s"]["value"], 1234.5);
+    desk.write("tabs.tsv", "Threads\tTPS\n8\t1.234\n");
+    let refused = desk.dyno(&[&["import", "tabs.tsv"][..], &maps].concat());
+    assert!(refused.code == 2 && refused.err.contains("--decimal-mark comma reads 1234"), "{}", refused.err);
+}

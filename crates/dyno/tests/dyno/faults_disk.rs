@@ -208,3 +208,28 @@ fn no_space_is_said_once_and_with_whose_disk_it_is() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("what was to be printed cannot be written: No space left"), "{said}");
 }
+
+#[test]
+fn event_file_that_is_incomplete_or_a_link_is_reported() {
+    let desk = Desk::new();
+    let url = "sqlite:bench.db";
+    let load = [&["load", "--target", url][..], &SMALL].concat();
+    let full = desk.dyno(&[&load[..], &["--events", "/dev/full"]].concat());
+    assert_eq!(full.code, 3, "{full:#?}");
+    assert!(full.err.contains("/dev/full (--events) is incomplete"), "{full:#?}");
+    assert!(full.err.contains("No space left"), "{full:#?}");
+    desk.write("theirs", "kept\n");
+    std::os::unix::fs::symlink(desk.file("theirs"), desk.file("events.jsonl")).unwrap();
+    std::os::unix::fs::symlink(desk.file("none"), desk.file("dangling.jsonl")).unwrap();
+    for name in ["events.jsonl", "dangling.jsonl"] {
+        let linked = desk.dyno(&[&load[..], &["--events", name]].concat());
+        assert_eq!(linked.code, 2, "{linked:#?}");
+        assert!(linked.err.contains("it is a link"), "{linked:#?}");
+    }
+    assert_eq!(std::fs::read_to_string(desk.file("theirs")).unwrap(), "kept\n");
+    assert!(!desk.file("none").exists());
+    let done = desk.dyno(&[&load[..], &["--events", "own.jsonl"]].concat());
+    assert_eq!(done.code, 0, "{done:#?}");
+    let text = std::fs::read_to_string(desk.file("own.jsonl")).unwrap();
+    assert!(text.lines().last().unwrap().contains("\"end\""), "{text}");
+}

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use dyno_testbed::{Nats, cannot, certificates};
 use serde_json::{Value, json};
 
-use crate::common::{Desk, assert_fits_schema, check, until};
+use crate::common::{Desk, assert_fits_schema, assert_passes, check, until};
 use crate::fleet_site::{LONG, Site, hosts};
 
 #[test]
@@ -32,7 +32,7 @@ fn two_hosts_do_one_run_and_all_of_it_is_audited() {
         .collect();
     assert_eq!(named, ["0 \"a1\" 3", "1 \"a2\" 1"]);
     for name in ["sessions", "commits_whole", "rows_updated_whole", "heap_reads_whole", "update_values"] {
-        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+        assert_passes(&record, name);
     }
     // How well clocks are known is the machine's: on a busy one it may be a reservation.
     let together = check(&record, "hosts");
@@ -41,6 +41,18 @@ fn two_hosts_do_one_run_and_all_of_it_is_audited() {
     assert_eq!(record["ops"]["all"]["count"], of_hosts, "merged, and none lost");
     assert!(record["ops"]["all"]["service_us"]["p99"].as_f64().unwrap() > 0.0);
     assert!(record["metrics"]["client_cpu_us_per_op"]["value"].as_f64().unwrap() > 0.0);
+    // One account of the processors, to the last tick; agents on this host are the client.
+    let counter = |name: &str| record["hosts"][0]["counters"][name].as_f64().unwrap_or(0.0);
+    let sum = |names: &[&str]| names.iter().map(|name| counter(name)).sum::<f64>();
+    let kinds = ["user", "nice", "system", "irq", "softirq", "iowait", "steal", "idle"];
+    let kinds = kinds.map(|kind| format!("processors.{kind}_s"));
+    let all = sum(&kinds.each_ref().map(String::as_str));
+    assert!((all - counter("processors.capacity_s")).abs() < 1e-6, "{}", record["hosts"][0]);
+    let parts = ["own.cpu_s", "server.cpu_s", "kernel.cpu_s", "interrupts.cpu_s", "others.cpu_s"];
+    assert!((sum(&parts) - counter("processors.busy_s")).abs() < 1e-6, "{}", record["hosts"][0]);
+    let clients = hosts(&record).iter().map(|host| host["client_cpus"].as_f64().unwrap()).sum::<f64>();
+    let own_cpus = counter("own.cpu_s") / record["window"]["seconds"].as_f64().unwrap();
+    assert!(own_cpus > clients * 0.5, "agents are the client: {own_cpus} and {clients}");
     let least: u64 =
         record["whole"]["ops"].as_object().unwrap().values().map(|ops| ops.as_u64().unwrap()).sum();
     assert!(least >= 1_000, "{}", record["whole"]["ops"]);
@@ -94,15 +106,27 @@ fn a_host_that_is_killed_ends_the_run_in_a_record_that_says_so() {
 #[test]
 fn a_run_may_go_on_short_of_a_host_and_is_never_valid() {
     let Some(site) = Site::new(Nats::start(&[])) else { return };
-    let (_a1, a2) = (site.agent("a1"), site.agent("a2"));
+    let (a1, a2) = (site.agent("a1"), site.agent("a2"));
     let mut leader =
         site.start("2", "3s", &["--allow-short", "--set", "run.time=8s", "--set", "workload.rate=100/s"]);
     leader.until("window");
+    // One host stands still for a second, far below the silence after which it would be lost.
+    a1.signal("STOP");
+    let end = site.server.psql("SELECT clock_timestamp() + interval '1 s'");
+    let is_over = format!("SELECT clock_timestamp() > '{end}'");
+    until("the stall", || site.server.psql(&is_over) == "t");
+    a1.signal("CONT");
     a2.signal("KILL");
     let said = leader.end();
     assert_eq!(said.code, 1, "{said:#?}");
     let (_, record) = site.desk.json(&["show", "last"]);
     assert_eq!(record["status"], "invalid", "{}", record["reasons"]);
+    let stalled = &hosts(&record)[0];
+    assert!(stalled["stall_us_max"].as_f64().unwrap() > 900_000.0, "{stalled:#}");
+    assert!(stalled["stall_s"].as_f64().unwrap() > 0.9, "{stalled:#}");
+    let stalls = check(&record, "stalls");
+    assert_eq!(stalls["status"], "fail", "more than a tenth of the window: {stalls:#}");
+    assert!(stalls["detail"].as_str().unwrap().contains("on driver host a1"), "{stalls:#}");
     assert!(record["reasons"].to_string().contains("short of 1 of 2 hosts"), "{}", record["reasons"]);
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dyno_testbed::{Nats, Postgres, SlowWay, cannot};
 
-use crate::common::{Desk, Running, check, until};
+use crate::common::{Desk, Running, assert_passes, check, until};
 use crate::fleet_site::{DATA, hosts};
 
 /// What the ways of each agent to the meeting point and back take, ms: those of a rack, a site, a continent, and some that are uneven.
@@ -107,7 +107,7 @@ fn eight_hosts_in_namespaces_behind_slow_ways_do_one_run_to_the_unit() {
     let (code, record) = desk.json(&[&run[..], &how, &DATA].concat());
     assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
     for name in ["sessions", "commits_whole", "rows_updated_whole", "update_values"] {
-        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+        assert_passes(&record, name);
     }
     let together = check(&record, "hosts");
     assert!(together["status"] != "fail" && together["observed"] == "8 hosts", "{together:#}");

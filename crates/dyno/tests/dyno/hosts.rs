@@ -100,7 +100,9 @@ fn blur_s(record: &Value) -> f64 {
 
 /// Whether they lie so close together that others cannot have written much between them.
 fn is_sharp(record: &Value) -> bool {
-    blur_s(record) < 0.02 * number(&record["window"]["seconds"])
+    // A reading that came late on a busy machine has no moment.
+    let is_read = |name: &str| record["hosts"][1]["observed"][name]["after_s"].is_number();
+    is_read("begin") && is_read("end") && blur_s(record) < 0.02 * number(&record["window"]["seconds"])
 }
 
 /// That the second machine of a record tells what the first does, within the time between the two readings.

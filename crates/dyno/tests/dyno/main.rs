@@ -14,6 +14,8 @@ mod bulkload;
 mod calibrate;
 mod capacity;
 mod check_deep;
+mod check_limits;
+mod client_settings;
 mod common;
 mod company_changes;
 mod company_mysql;
@@ -35,6 +37,8 @@ mod faults_terminal;
 mod fleet;
 #[cfg(feature = "fleet")]
 mod fleet_mysql;
+#[cfg(feature = "fleet")]
+mod fleet_secure;
 #[cfg(feature = "fleet")]
 mod fleet_sent;
 #[cfg(feature = "fleet")]
@@ -58,12 +62,14 @@ mod mysql;
 #[cfg(feature = "fleet")]
 mod observer;
 mod orders;
+mod outages;
 mod own_beside;
 mod own_calls;
 mod own_commits;
 mod own_company;
 mod own_connect;
 mod own_pipeline;
+mod own_polls;
 mod own_rates;
 mod own_sql;
 mod phases;
@@ -77,6 +83,8 @@ mod report;
 mod screen;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod serve_access;
 #[cfg(feature = "serve")]
 mod serve_awr;
 #[cfg(feature = "serve")]
@@ -95,3 +103,4 @@ mod verdicts;
 mod watch;
 mod watched_elsewhere;
 mod workload;
+mod workload_needs;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Desk, assert_fits_schema, check};
+use crate::common::{Desk, assert_fits_schema, assert_passes, check};
 use dyno_testbed::{MySql, Postgres};
 
 const BANK: &str = r#"
@@ -105,12 +105,13 @@ fn goes_on(desk: &Desk, url: &str) -> Value {
     let record: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(record["status"], "valid", "{} {run:#?}", record["reasons"]);
     for name in ["operations", "mix", "invariants", "commits_whole", "sessions"] {
-        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+        assert_passes(&record, name);
     }
-    // On a busy machine some start late, which is told.
+    // Only one of them has a rate. On a busy machine some operations start late, and the detail says so.
     let rate = check(&record, "open_loop");
     let words = rate["detail"].as_str().unwrap();
-    assert!(words.starts_with("bank_writers: 100/s asked for, ") && !words.contains("; "), "{rate:#}");
+    assert!(words.starts_with("bank_writers: 100/s asked for, "), "{rate:#}");
+    assert_eq!(words.matches(" asked for").count(), 1, "{rate:#}");
     let ops = |class: &str| record["ops"][class]["count"].as_u64().unwrap_or(0);
     let (readers, writers, notes) =
         (ops("balance") + ops("sums"), ops("bank_writers.transfer"), ops("log.note"));

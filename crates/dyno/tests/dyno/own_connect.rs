@@ -1,6 +1,6 @@
 //! Transactions that open a connection each, on each engine.
 
-use crate::common::{Desk, check};
+use crate::common::{Desk, assert_passes, check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ fn run(desk: &Desk, url: &str, sets: &[&str]) -> Value {
     let record: Value = serde_json::from_str(&dyno(desk, "run", url, &sets)).unwrap();
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
     for name in ["invariants", "commits_whole", "operations"] {
-        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+        assert_passes(&record, name);
     }
     let whole = check(&record, "commits_whole");
     assert_eq!(whole["expected"], whole["observed"], "to the unit: {whole:#}");
@@ -107,7 +107,8 @@ fn through(url: &str) {
     }
     let learned = run(&desk, url, &["run.time=2s", "run.warmup=1s"]);
     assert_connected(&learned);
-    assert_eq!(check(&learned, "expected")["status"], "pass", "{:#}", check(&learned, "expected"));
+    let expected = check(&learned, "expected");
+    assert_eq!(expected["status"], "pass", "{expected:#}");
     let shown = desk.dyno(&["show", "last"]).out;
     assert!(shown.lines().any(|line| line.trim_start().starts_with("connect ")), "{shown}");
     dyno(&desk, "drop", url, &["--yes"]);

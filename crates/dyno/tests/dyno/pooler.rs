@@ -1,7 +1,7 @@
 //! Through PgBouncer in transaction mode, as production has it: one that carries prepared statements and one that does not,
 //! with everything but the sessions on the server itself.
 
-use crate::common::{Desk, SHORT, Said, assert_fits_schema, check};
+use crate::common::{Desk, SHORT, Said, assert_fits_schema, assert_passes, check};
 use dyno_testbed::{BouncerVersion, PgBouncer, Postgres};
 use serde_json::Value;
 
@@ -85,7 +85,7 @@ fn a_run_through_a_pooler_is_counted_to_the_unit() {
         };
         assert_eq!(record["targets"][0]["settings"]["pooler"], how);
         for name in ["commits", "rows_updated", "update_values", "heap_reads_whole"] {
-            assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+            assert_passes(&record, name);
         }
         let whole = check(&record, "rows_updated_whole");
         assert_eq!((&whole["status"], &whole["expected"]), (&"pass".into(), &whole["observed"]), "{whole:#}");
@@ -136,9 +136,18 @@ fn many_sessions_on_few_connections_are_counted_to_the_unit() {
         let (code, record) = bench.run(&[&few[..], &["--set", "workload.lookup_pct=100"]].concat());
         assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
         let commits = check(&record, "commits_whole");
-        let number = |name: &str| commits[name].as_str().unwrap().replace(',', "").parse::<i64>().unwrap();
-        assert!(number("observed") >= number("expected"), "nothing is missing: {commits:#}");
-        assert_eq!(check(&record, "others")["status"], "pass", "{:#}", check(&record, "others"));
+        let number = |name: &str| commits[name].as_str().unwrap().replace(',', "").parse::<i64>();
+        match commits["status"] == "skipped" {
+            // What opening and booking may cost is as much as was done.
+            true => assert!(commits["detail"].as_str().unwrap().contains("prove nothing"), "{commits:#}"),
+            false => {
+                let (observed, expected) = (number("observed").unwrap(), number("expected").unwrap());
+                assert!(observed >= expected, "nothing is missing: {commits:#}");
+            }
+        }
+        let others = check(&record, "others");
+        let is_blurred = others["detail"].as_str().unwrap().contains("may lie beyond the ends");
+        assert!(others["status"] == "pass" || is_blurred, "{others:#}");
     });
 }
 
@@ -163,4 +172,42 @@ fn both_ways_must_lead_to_one_database() {
     let (code, record) = desk.json(&[&["run"][..], &args, &SHORT].concat());
     assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
     assert_eq!(record["targets"][0]["settings"]["pooler"], Value::Null);
+}
+
+/// What was printed, with one space between words.
+fn words(outcome: &Said) -> String {
+    outcome.out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn pgbouncer_limits_and_refusals_have_their_own_way_out() {
+    let versions = Postgres::available();
+    let Some(version) = versions.last() else { return };
+    let server = Postgres::start(version, &[]);
+    let (desk, observe) = (Desk::new(), format!("target.observe_url={}", server.url()));
+    for bouncer in BouncerVersion::available() {
+        let prepared = if bouncer.carries { "max_prepared_statements = 3" } else { "" };
+        let settings =
+            format!("default_pool_size = 3\nmax_client_conn = 20\nstats_users = postgres\n{prepared}");
+        let pooler = PgBouncer::start(&bouncer, &server, &settings);
+        let url = pooler.url();
+        let check = |more: &[&str]| {
+            let head = ["check", "--target", &url, "--set", &observe];
+            desk.dyno(&[&head[..], more].concat())
+        };
+        let many = check(&["--set", "run.sessions_per_schema=30"]);
+        assert_ne!(many.code, 0, "{many:#?}");
+        assert!(
+            many.out.contains("30 sessions are needed, and the pooler takes max_client_conn = 20"),
+            "{many:#?}"
+        );
+        let load = ["load", "--target", &server.url(), "--set", "workload.folder=@oltp-read-write"];
+        assert_eq!(desk.dyno(&load).code, 0);
+        let statements = check(&["--set", "workload.folder=@oltp-read-write"]);
+        let named = "each connection of the pooler keeps 3 (PgBouncer's max_prepared_statements)";
+        let is_named = words(&statements).contains(named);
+        assert_eq!(is_named, bouncer.carries, "{statements:#?}");
+        let refused = desk.dyno_with(("PGGEQO", "off"), &["check", "--target", &url]);
+        assert!(refused.err.contains("ignore_startup_parameters"), "{refused:#?}");
+    }
 }

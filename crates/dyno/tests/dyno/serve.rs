@@ -149,8 +149,11 @@ fn a_page_names_no_database_no_file_and_no_command() {
     refused(json!({ "sweep.pre": "touch taken" }), "--allow-commands");
     refused(json!({ "target.url": "sqlite:other.db" }), "the server's own list");
     refused(json!({ "target.password_file": "/etc/passwd" }), "the server's own list");
-    refused(json!({ "workload.folder": "/etc" }), "no folder of the server");
-    refused(json!({ "workload.phases": "csv /etc/passwd" }), "no file of the server");
+    refused(json!({ "workload.folder": "/etc" }), "not a folder of the server");
+    refused(json!({ "workload.phases": "csv /etc/passwd" }), "cannot name a file");
+    refused(json!({ "sweep.'phases'": "csv /etc/passwd" }), "cannot name a file");
+    refused(json!({ "observe.hosts": "node-exporter://127.0.0.1:9" }), "is in the server's list");
+    refused(json!({ "sweep.hosts": "ssh://root@127.0.0.1" }), "the server's own list");
     refused(json!({ "run.tiem": "5s" }), "run.time");
     let answer = web.post("/api/v1/jobs", &json!({ "target": "sqlite:other.db" }));
     assert!(answer.status == 422 && answer.body.contains("no target of that name"), "{answer:#?}");

@@ -1,6 +1,6 @@
 //! The main job on the embedded engine, command by command.
 
-use crate::common::{Desk, assert_fits_schema, check, short};
+use crate::common::{Desk, assert_fits_schema, assert_passes, short};
 
 const DATA: [&str; 2] = ["--set", "data.scale=2000 blocks"];
 
@@ -80,7 +80,7 @@ fn client_and_database_agree_to_the_unit() {
     for name in
         ["commits", "commits_whole", "rows_updated", "rows_updated_whole", "update_values", "work_unit"]
     {
-        assert_eq!(check(&record, name)["status"], "pass", "{}", check(&record, name));
+        assert_passes(&record, name);
     }
     let commits = &record["counters"]["portable"]["commits"];
     assert_eq!(commits["delta"], record["window"]["counted"]["commits"]);

@@ -10,7 +10,8 @@ const SHORT: [&str; 6] =
 
 /// One of every kind: own SQL with and without files of an engine, statements about tables, the classic method in the cache and
 /// out of it, a workload beside another, a ready one, connections.
-const SOME: [&str; 10] = [
+const SOME: [&str; 11] = [
+    "load-bulk",
     "cpu-date",
     "cpu-loop",
     "server-delete",
@@ -36,7 +37,7 @@ fn by_id<'v>(tests: &'v Value, id: &str) -> &'v Value {
 }
 
 /// Of these those whose SQL differs between servers that speak one protocol.
-const FEW: [&str; 3] = ["cpu-date", "oltp-beside-writes", "load-index"];
+const FEW: [&str; 4] = ["cpu-date", "oltp-beside-writes", "load-index", "load-bulk"];
 
 /// Runs `some` tests on one target; each has a result, or says why not, and nothing stays there.
 fn through(url: &str, some: &[&str], absent: &[&str]) {
@@ -60,6 +61,15 @@ fn through(url: &str, some: &[&str], absent: &[&str]) {
                 "{id}: {test:#}"
             );
             assert!(test["single_us"].as_f64() > Some(0.0), "{id}: {test:#}");
+            // A test below its shortest time gives the reason instead of a figure.
+            if let Some(least_s) = test["page"]["least"]["seconds"].as_f64() {
+                let took_s = match *id {
+                    "load-bulk" => test["steps"][0]["elapsed_s"].as_f64().unwrap(),
+                    _ => test["single_us"].as_f64().unwrap() / 1e6,
+                };
+                let unfit = test["unfit"].as_str().unwrap_or_default();
+                assert_eq!(unfit.starts_with("too small to measure"), took_s < least_s, "{id}: {test:#}");
+            }
         }
     }
     let dropped = desk.dyno(&["drop", "--yes", "--target", url]);
@@ -77,6 +87,7 @@ fn a_suite_runs_on_sqlite() {
     let desk = Desk::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     through(&url, &SOME, &["cpu-loop"]);
+    assert!(!desk.file("suite.db").exists(), "the suite created the file, so it removes it");
 }
 
 #[test]
@@ -130,6 +141,7 @@ fn a_suite_that_is_cut_off_goes_on_where_it_was() {
     let said = running.end();
     assert_eq!(said.code, 130, "{said:#?}");
     assert!(said.err.contains("`dyno suite --resume"), "{said:#?}");
+    assert!(!desk.file("suite.db").exists(), "a suite that was cut off leaves no data");
     let (code, ended) = desk.json(&["suite", "--resume"]);
     assert_eq!((code, &ended["done"]), (0, &Value::Bool(true)), "{ended:#}");
     for id in ["cpu-integer", "server-lookup"] {
@@ -138,6 +150,23 @@ fn a_suite_that_is_cut_off_goes_on_where_it_was() {
     let (_, listed) = desk.json(&["list", "--sweep", "last", "--limit", "100"]);
     let valid = listed.as_array().unwrap().iter().filter(|run| run["status"] == "valid").count();
     assert_eq!(valid, 4, "what was done is not done again");
+}
+
+#[test]
+fn a_suite_that_fails_leaves_no_data() {
+    let desk = Desk::new();
+    let dir = folder(&desk, PAGE);
+    // Each of more tests than may fail one after the other has an error in its statement.
+    let bad = |at: usize| {
+        format!("[test.mine-{at}]\nstresses = \"nothing much\"\ntitle = \"One that fails\"\nmix = \"bad\"\n")
+    };
+    let pages: String = (0..7).map(bad).collect();
+    let page = format!("group = \"mine\"\nlimit = \"p95 <= 10ms\"\n{pages}");
+    std::fs::write(format!("{dir}/tests.toml"), page).unwrap();
+    let url = format!("sqlite:{}", desk.file("suite.db").display());
+    let output = desk.dyno(&suite(&url, &["--from", &dir]));
+    assert!(output.code == 3 && output.err.contains("given up after 6 failures"), "{output:#?}");
+    assert!(!desk.file("suite.db").exists(), "the data of a suite that was given up is removed");
 }
 
 #[test]
@@ -238,7 +267,8 @@ fn the_catalogue_is_listed_with_what_does_not_apply() {
     assert!(pages.len() >= 48, "{}", pages.len());
     let regex = pages.iter().find(|page| page["id"] == "cpu-regex").unwrap();
     assert_eq!(regex["why_not"], "SQLite has no regular expressions of its own");
-    let said = desk.dyno(&["suite", "list", "--target", "sqlite:x.db", "--group", "oltp"]);
+    // Without a plan or a target: the embedded database.
+    let said = desk.dyno(&["suite", "list", "--group", "oltp"]);
     assert!(said.out.contains("oltp-heavy") && !said.out.contains("cpu-integer"), "{said:#?}");
 }
 

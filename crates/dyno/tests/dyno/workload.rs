@@ -34,6 +34,7 @@ fn session(target: &dyn Target, statements: Arc<[Statement]>) -> Box<dyn Session
         connect: dyno_plan::Connect::Session,
         blocks: None,
         bulk: None,
+        read_only: false,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
     };

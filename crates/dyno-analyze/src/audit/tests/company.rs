@@ -27,6 +27,14 @@ fn at_work(sessions: f64) -> impl FnOnce(&mut RunRecord) {
     }
 }
 
+/// Rows that sessions wrote which were seen at work now and then.
+fn rows_of_others(rows: i64) -> impl FnOnce(&mut RunRecord) {
+    move |record| {
+        elsewhere(Counter::RowsWritten, rows)(record);
+        at_work(0.04)(record);
+    }
+}
+
 #[test]
 fn the_work_of_others_is_named_with_its_share() {
     use Counter::{LogicalReads, PhysicalReads, RowsRead, RowsWritten};
@@ -45,7 +53,13 @@ fn the_work_of_others_is_named_with_its_share() {
         ("others_server", Pass, "wrote 0 rows", postgres(|_| {})),
         ("others_server", Pass, "wrote 90 rows", postgres(elsewhere(RowsWritten, 90))),
         ("others_server", Warn, "of the redo is theirs", postgres(elsewhere(RowsWritten, 3_000))),
-        ("others_server", Fail, "set target.shared = true", postgres(elsewhere(RowsWritten, 128_000))),
+        ("others_server", Fail, "set target.shared = true", postgres(rows_of_others(128_000))),
+        (
+            "others_server",
+            Warn,
+            "may have been written before the window",
+            postgres(elsewhere(RowsWritten, 128_000)),
+        ),
         ("others_server", Fail, "of the server's logical reads", postgres(elsewhere(LogicalReads, 100_000))),
         ("others_server", Pass, "read 9,000 blocks", postgres(elsewhere(LogicalReads, 9_000))),
         ("others_sessions", Pass, "none was seen", postgres(|_| {})),
@@ -64,10 +78,28 @@ fn a_shared_server_is_a_reservation_and_no_more() {
         })
     };
     check_cases(vec![
-        ("others_server", Warn, "are marked", shared(Box::new(elsewhere(Counter::RowsWritten, 128_000)))),
+        ("others_server", Warn, "are marked", shared(Box::new(rows_of_others(128_000)))),
         ("others_sessions", Warn, "are marked", shared(Box::new(at_work(1.0)))),
         // What the database itself counts is not shared by that.
         ("others", Fail, "not this run's alone", shared(Box::new(own(Counter::PhysicalReads, 1_500)))),
+    ]);
+}
+
+#[test]
+fn reads_of_the_observer_are_no_rows_of_the_run() {
+    let observer = |blocks| {
+        postgres(move |record: &mut RunRecord| {
+            record.counters.observer.insert(Counter::LogicalReads, blocks);
+        })
+    };
+    check_cases(vec![
+        (
+            "logical_reads",
+            Pass,
+            "640,000 logical reads and 64,000 of Dyno's own observer, 1.00 per row",
+            observer(64_000),
+        ),
+        ("logical_reads", Fail, "fewer than the rows", observer(164_000)),
     ]);
 }
 
@@ -114,7 +146,7 @@ fn a_run_that_writes_nothing_is_not_spoiled_by_a_little_redo_of_others() {
             let now = record.counters.get(Counter::RedoBytes).unwrap();
             shift(record, Counter::RedoBytes, redo - now);
             record.counters.portable.insert(Counter::RowsWritten, moved(Counter::RowsWritten, 0));
-            elsewhere(Counter::RowsWritten, 500)(record);
+            rows_of_others(500)(record);
         })
     };
     check_cases(vec![

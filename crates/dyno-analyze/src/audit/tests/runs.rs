@@ -10,7 +10,7 @@ use super::*;
 #[test]
 fn spoiled_work_is_found() {
     check_cases(vec![
-        ("operations", Fail, "none ended well", postgres(|r| r.ops.clear())),
+        ("operations", Fail, "(workload.work_unit, data.scan_scale)", postgres(|r| r.ops.clear())),
         ("work_unit", Fail, "rows are missing", postgres(|r| ops(r, "select").rows -= 1)),
         (
             "mix",
@@ -153,6 +153,24 @@ fn spoiled_times_are_found() {
             postgres(|r| r.phases = phases([(100.0, 160, 0), (900.0, 880, 0)])),
         ),
         ("open_loop", Warn, "saturated", postgres(|r| r.plan.workload.rate = Some(Rate(1_200.0)))),
+        (
+            "open_loop",
+            Warn,
+            "700 operations of the warm-up were overdue at the window's begin (3 at its end)",
+            postgres(|r| {
+                r.plan.workload.rate = Some(Rate(930.0));
+                window(r).overdue = Some((700, 3));
+            }),
+        ),
+        (
+            "open_loop",
+            Pass,
+            "999/s asked for",
+            postgres(|r| {
+                r.plan.workload.rate = Some(Rate(999.0));
+                window(r).overdue = Some((4, 4));
+            }),
+        ),
         ("open_loop", Pass, "999/s asked for", postgres(|r| r.plan.workload.rate = Some(Rate(999.0)))),
         (
             "open_loop",
@@ -207,7 +225,7 @@ fn processors_that_others_had_are_said() {
         (
             "processor",
             Warn,
-            "99.5 % busy: this program 2.2 %, the database 12.7 %, others 84.5 %, most of it stress (76.0 %)",
+            "99.5 % busy: the client 2.2 %, the database 12.7 %, others 84.5 %, most of it stress (76.0 %)",
             shared(33.8, 39.8),
         ),
         ("processor", Warn, "others 7.5 %", shared(3.0, 38.0)),
@@ -215,6 +233,20 @@ fn processors_that_others_had_are_said() {
         ("processor", Warn, "the hypervisor took 10.0 %", stolen),
         ("processor", Skipped, "two servers", unknown),
     ]);
+}
+
+/// Two driver hosts; the longest stall of the second is `stall_us`.
+fn stalled(stall_us: Option<f64>) -> dyno_record::Fleet {
+    let host = |name: &str, stall_us_max| dyno_record::FleetHost {
+        name: name.into(),
+        stall_us_max,
+        stall_s: stall_us_max.map(|us: f64| us / 1e6),
+        ..dyno_record::FleetHost::default()
+    };
+    dyno_record::Fleet {
+        hosts: vec![host("db2", Some(1_000.0)), host("db3", stall_us)],
+        ..Default::default()
+    }
 }
 
 /// Counters that were read while most of the work was done.
@@ -303,6 +335,25 @@ fn spoiled_windows_are_found() {
         ("stalls", Warn, "starved", postgres(|r| window(r).stall_us_max = 700_000.0)),
         ("stalls", Fail, "suspended", postgres(|r| window(r).stall_us_max = 5_000_000.0)),
         (
+            "stalls",
+            Fail,
+            "stalls took 75.0 % of the window",
+            postgres(|r| {
+                window(r).stall_s = Some(7.5);
+                window(r).suspended_s = Some(7.4);
+            }),
+        ),
+        ("stalls", Warn, "stalls took 6.0 % of the window", postgres(|r| window(r).stall_s = Some(0.6))),
+        ("stalls", Warn, "starved", postgres(|r| window(r).stall_s = Some(5.0))),
+        ("stalls", Pass, "stalls took 0.5", postgres(|r| window(r).stall_s = Some(0.05))),
+        (
+            "stalls",
+            Fail,
+            "on driver host db3 was 2.50 s",
+            postgres(|r| r.fleet = Some(stalled(Some(2_500_000.0)))),
+        ),
+        ("stalls", Skipped, "stalls of db3 are not known", postgres(|r| r.fleet = Some(stalled(None)))),
+        (
             "wall_clock",
             Warn,
             "10.00 s by the monotonic clock, -3,590.00 s by the wall clock",
@@ -324,6 +375,36 @@ fn spoiled_windows_are_found() {
             "in the window: server_start",
             postgres(|r| {
                 r.counters.changes.push(changed(MarkKind::Epoch, "server_start", "a", "b"));
+            }),
+        ),
+        (
+            "counters_epoch",
+            Skipped,
+            "restarted in an outage, and its counters began again: server.started was a",
+            postgres(|r| {
+                r.plan.run.on_lost = dyno_plan::OnLost::Reconnect;
+                r.outages.push(dyno_record::Outage::default());
+                r.counters.changes.push(changed(MarkKind::Epoch, "server.started", "a", "b"));
+            }),
+        ),
+        (
+            "counters_monotone",
+            Skipped,
+            "restarted in an outage",
+            postgres(|r| {
+                r.plan.run.on_lost = dyno_plan::OnLost::Reconnect;
+                r.outages.push(dyno_record::Outage::default());
+                r.counters.changes.push(changed(MarkKind::Epoch, "server.started", "a", "b"));
+            }),
+        ),
+        (
+            "counters_epoch",
+            Fail,
+            "in the window: stats_reset",
+            postgres(|r| {
+                r.plan.run.on_lost = dyno_plan::OnLost::Reconnect;
+                r.outages.push(dyno_record::Outage::default());
+                r.counters.changes.push(changed(MarkKind::Epoch, "stats_reset", "a", "b"));
             }),
         ),
         (
@@ -366,6 +447,14 @@ fn spoiled_windows_are_found() {
             postgres(|r| {
                 let counters = &mut r.whole.as_mut().unwrap().counters;
                 counters.changes.push(changed(MarkKind::Setting, "commit_delay", "0", "30000"));
+            }),
+        ),
+        (
+            "settings",
+            Warn,
+            "changed back between two snapshots is not seen",
+            postgres(|r| {
+                r.counters.changes.push(changed(MarkKind::Setting, dyno_record::RELOADED, "1", "2"));
             }),
         ),
         (

@@ -3,31 +3,95 @@
 use dyno_plan::Bytes;
 use dyno_record::{Metric, RunRecord};
 
-use super::{Page, Tested};
+use super::{Page, Step, Tested};
 use crate::limited::Component;
-use crate::number::{figure, percent};
+use crate::number::{figure, percent, time_us};
 use crate::points::Point;
 
 /// A test of storage in which the database's cache serves more than this is none, %.
 const SERVED_MOST: f64 = 90.0;
+/// A storage figure is refused where the page cache answered more of the reads than this, %: it would be a tenth too good.
+const PAGE_CACHE_MOST: f64 = 10.0;
 /// A test in the cache in which it serves less than this is none, %.
 const SERVED_LEAST: f64 = 99.0;
+
+/// How the reason of a test begins that is too small to measure.
+pub(super) const TOO_SMALL: &str = "too small to measure";
+/// The key figure of a measured load.
+const LOADED: &str = "load_rows_per_s";
 
 /// Limits that are named of a whole suite.
 const LIMITS: usize = 3;
 
-/// Why the figures of a test of storage are none of storage's: the database's own cache served nearly all of its blocks.
-pub(super) fn unfit(page: &Page, points: &[Point]) -> Option<String> {
-    let asks = points.iter().any(|point| point.get("logical_reads_per_s").is_some_and(|reads| reads > 0.0));
-    let served = points.iter().filter_map(|point| point.get("buffer_hit_pct")).reduce(f64::max)?;
-    let is_out = page.cache.as_deref() == Some("out");
-    (is_out && asks && served > SERVED_MOST).then(|| {
+/// Why the figures of a storage test are not the storage's: a cache answered its reads, or nobody can tell whether one did.
+pub(super) fn unfit(page: &Page, points: &[Point], runs: &[RunRecord]) -> Option<String> {
+    if page.cache.as_deref() != Some("out") {
+        return None;
+    }
+    let size = sizes(runs);
+    let past_page_cache = format!(
+        "use direct I/O in the database, limit the server's memory (cgroup), or set {size} to twice the host's memory"
+    );
+    served_by_database(points, size)
+        .or_else(|| answered_by_page_cache(points, &past_page_cache))
+        .or_else(|| unverified(points, &past_page_cache))
+}
+
+/// What says how much data a test of these runs has: keys of the plan.
+fn sizes(runs: &[RunRecord]) -> &'static str {
+    match runs.iter().any(|run| run.workload.is_some()) {
+        true => "workload.scale",
+        false => "data.scale and data.scan_scale",
+    }
+}
+
+/// An operation took too little time to measure.
+pub(super) fn too_small(page: &Page, single_us: Option<f64>, most: Option<&Step>) -> Option<String> {
+    let least = page.least.as_ref()?;
+    let is_load = page.metric.as_deref() == Some(LOADED);
+    let (what, seconds) = match is_load {
+        true => ("all rows were loaded in", most?.elapsed_s),
+        false => ("an operation took", single_us? / 1e6),
+    };
+    (seconds < least.seconds).then(|| {
+        let [took, needed] = [seconds, least.seconds].map(|seconds| time_us(seconds * 1e6));
+        format!("{TOO_SMALL}: {what} {took}, and a figure needs {needed}; {}", least.larger)
+    })
+}
+
+/// The database's own cache served nearly all blocks.
+fn served_by_database(points: &[Point], size: &str) -> Option<String> {
+    let reads_blocks =
+        points.iter().any(|point| point.get("logical_reads_per_s").is_some_and(|reads| reads > 0.0));
+    let hit_pct = points.iter().filter_map(|point| point.get("buffer_hit_pct")).reduce(f64::max)?;
+    (reads_blocks && hit_pct > SERVED_MOST).then(|| {
         format!(
-            "the database's own cache served up to {} % of the blocks, so these are not storage's figures; data.scale and \
-             data.scan_scale have to be larger than that cache",
-            percent(served)
+            "the database's own cache served up to {} % of the blocks, so these are not storage's figures; set {size} \
+             above the size of that cache",
+            percent(hit_pct)
         )
     })
+}
+
+/// The page cache answered more reads than a storage figure may have.
+fn answered_by_page_cache(points: &[Point], way_out: &str) -> Option<String> {
+    let runs = points.iter().flat_map(|point| &point.runs);
+    let pct = runs.filter_map(|run| run.page_cache_pct).reduce(f64::max)?;
+    (pct > PAGE_CACHE_MOST).then(|| {
+        format!(
+            "the operating system's page cache answered up to {} % of the reads, so these are not storage's figures; {way_out}",
+            percent(pct)
+        )
+    })
+}
+
+/// The database reads through the page cache, and the audit had no device to compare with.
+fn unverified(points: &[Point], way_out: &str) -> Option<String> {
+    let reason = points.iter().flat_map(|point| &point.runs).find_map(|run| run.unverified_reads.as_ref())?;
+    Some(format!(
+        "the database reads through the operating system's page cache, and nobody can tell what storage answered ({reason}); \
+         {way_out}"
+    ))
 }
 
 /// What is to be known of the tests, what is true of several once: `storage-random-read, storage-random-write: …`.

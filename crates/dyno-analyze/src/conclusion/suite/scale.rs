@@ -63,7 +63,7 @@ pub(super) fn scaled(tests: &[Tested]) -> Vec<Scaled> {
             let (nodes, at) = (test.page.nodes?, most(test)?);
             let range = base.range.zip(at.range).map(|(one, own)| (own.0 / one.1, own.1 / one.0));
             let is_same = test.page.id == format!("{name}@{nodes}");
-            let shown = test.page.words(at.value).0;
+            let shown = at.words(&test.page).0;
             is_same.then(|| OnNodes { nodes, shown, times: at.value / base.value, range })
         };
         let on: Vec<OnNodes> = tests.iter().filter_map(on).collect();

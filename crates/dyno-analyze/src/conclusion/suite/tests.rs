@@ -16,6 +16,7 @@ fn page(id: &str) -> Page {
         cache: None,
         raw: None,
         threads: 1,
+        least: None,
         nodes: None,
         why_not: None,
         failed: None,
@@ -64,6 +65,39 @@ fn the_most_is_of_all_steps_and_the_optimum_of_those_that_keep_the_limit() {
     let written = serde_json::to_string(&conclusion).unwrap();
     let read: Conclusion = serde_json::from_str(&written).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), written);
+}
+
+#[test]
+fn too_short_operations_and_loads_have_no_figure() {
+    let judge = |page: Page, seconds: f64, service_us: f64| {
+        let mut record = run("a", 1, 100.0, 1_000);
+        let mut times = dyno_record::Histogram::new();
+        times.record_n_ns(service_us as u64 * 1_000, 100);
+        record.ops.get_mut("all").unwrap().service_us = times.summary();
+        record
+            .metrics
+            .insert("load_rows_per_s".into(), Metric::Value { value: 5e5, unit: Unit::RowsPerSecond });
+        record.window.as_mut().unwrap().seconds = seconds;
+        let (conclusion, mut tests) = suite_of(vec![page], &[record]);
+        let test = tests.remove(0);
+        assert!(test.most.is_some() && test.steps.len() == 1, "the steps are shown all the same");
+        let word = test.unfit_word();
+        (test.unfit, word, conclusion.line.starts_with("1 of 1"))
+    };
+    let least =
+        |seconds| Page { least: Some(Least { seconds, larger: "--full has more data".into() }), ..page("a") };
+    let (unfit, word, has_result) = judge(least(0.3), 5.0, 43_000.0);
+    let reason =
+        "too small to measure: an operation took 43.0 ms, and a figure needs 300 ms; --full has more data";
+    assert_eq!((unfit.as_deref(), word, has_result), (Some(reason), Some("too small"), false));
+    assert_eq!(judge(least(0.3), 5.0, 310_000.0), (None, None, true));
+    // A load is measured by its own length: its operations are parts of it.
+    let load = || Page { metric: Some("load_rows_per_s".into()), ..least(1.0) };
+    assert_eq!(judge(load(), 3.0, 50_000.0), (None, None, true));
+    let (unfit, word, _) = judge(load(), 0.25, 50_000.0);
+    assert!(
+        unfit.is_some_and(|why| why.contains("all rows were loaded in 250 ms")) && word == Some("too small")
+    );
 }
 
 #[test]
@@ -129,6 +163,64 @@ fn a_test_of_storage_that_the_cache_has_served_says_so() {
     assert!(!cached("out", 20.0).contains("cache served up to"));
     assert!(cached("in", 80.0).contains("served only 80.0 % of the blocks"));
     assert_eq!(cached("in", 100.0), "");
+}
+
+#[test]
+fn storage_test_answered_by_page_cache_has_no_figure() {
+    let unfit = |cache: &str, status: dyno_record::CheckStatus, detail: &str, direct_io: Option<bool>| {
+        let mut record = run("a", 1, 100.0, 1_000);
+        record.targets[0].identity.direct_io = direct_io;
+        record.metrics.insert("buffer_hit_pct".into(), Metric::Value { value: 20.0, unit: Unit::Percent });
+        record.audit.push(dyno_record::AuditCheck {
+            check: "physical_reads".into(),
+            status,
+            expected: String::new(),
+            observed: String::new(),
+            detail: detail.into(),
+        });
+        let page = Page { cache: Some(cache.into()), ..page("a") };
+        suite_of(vec![page], &[record]).1.remove(0).unfit
+    };
+    use dyno_record::CheckStatus::{Pass, Skipped, Warn};
+    let cached = |pct: f64| format!("asked for 9 blocks: {pct} % {}", crate::audit::FROM_PAGE_CACHE);
+    let refused = unfit("out", Warn, &cached(99.9), Some(false)).unwrap();
+    assert!(refused.contains("answered up to 99.9 % of the reads"), "{refused}");
+    assert!(refused.contains("direct I/O"), "{refused}");
+    assert_eq!(unfit("out", Warn, &cached(9.0), Some(false)), None);
+    assert_eq!(unfit("in", Warn, &cached(99.9), Some(false)), None);
+    let refused = unfit("out", Skipped, "the database runs on another host", Some(false)).unwrap();
+    assert!(refused.contains("the database runs on another host"), "{refused}");
+    for (status, direct_io) in [(Skipped, Some(true)), (Skipped, None), (Pass, Some(false))] {
+        assert_eq!(unfit("out", status, "compared", direct_io), None, "{status:?} {direct_io:?}");
+    }
+}
+
+#[test]
+fn way_out_of_a_storage_test_fits_its_workload() {
+    let unfit = |served_pct: f64, is_custom: bool| {
+        let mut record = run("a", 1, 100.0, 1_000);
+        record.targets[0].identity.direct_io = Some(false);
+        let served = Metric::Value { value: served_pct, unit: Unit::Percent };
+        record.metrics.insert("buffer_hit_pct".into(), served);
+        let reads = Metric::Value { value: 1_000.0, unit: Unit::PerSecond };
+        record.metrics.insert("logical_reads_per_s".into(), reads);
+        record.workload =
+            is_custom.then(|| dyno_record::OwnWorkload { name: "look".into(), ..Default::default() });
+        record.audit.push(dyno_record::AuditCheck {
+            check: "physical_reads".into(),
+            status: dyno_record::CheckStatus::Skipped,
+            expected: String::new(),
+            observed: String::new(),
+            detail: "the database runs on another host".into(),
+        });
+        let page = Page { cache: Some("out".into()), ..page("a") };
+        suite_of(vec![page], &[record]).1.remove(0).unfit.unwrap()
+    };
+    for served_pct in [20.0, 99.0] {
+        let (block, custom) = (unfit(served_pct, false), unfit(served_pct, true));
+        assert!(block.contains("data.scale and data.scan_scale"), "{block}");
+        assert!(custom.contains("workload.scale") && !custom.contains("data.scale"), "{custom}");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! How node_exporter is reached: by TLS with whose certificates, and as which user. Secrets are in no error.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
@@ -17,7 +19,11 @@ pub(super) fn authorization(way: &Way) -> Option<String> {
 /// # Errors
 /// The file of authorities cannot be read, or holds none.
 pub(super) fn agent(way: &Way, name: &str) -> Result<ureq::Agent, SourceError> {
-    let tls = TlsConfig::builder().root_certs(roots(way, name)?).build();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let tls = TlsConfig::builder()
+        .root_certs(roots(way, name)?)
+        .unversioned_rustls_crypto_provider(provider)
+        .build();
     Ok(ureq::Agent::config_builder().max_redirects(0).proxy(None).tls_config(tls).build().into())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::keys::seconds;
 use crate::phases;
-use crate::plan::Plan;
+use crate::plan::{OnLost, Plan};
 
 pub(super) fn shares_of_reads(plan: &Plan) -> Option<(String, &'static str)> {
     let work = &plan.workload;
@@ -51,6 +51,13 @@ pub(super) fn ops_and_phases(plan: &Plan) -> Option<(String, &'static str)> {
     plan.run.ops_per_session.filter(|_| !plan.workload.phases.is_empty())?;
     let problem = "the phases say how long the window is, and run.ops_per_session does besides";
     Some((problem.into(), "take out run.ops_per_session, or workload.phases"))
+}
+
+/// A run whose sessions wait for a lost database must end by itself.
+pub(super) fn reconnect_without_end(plan: &Plan) -> Option<(String, &'static str)> {
+    plan.run.ops_per_session.filter(|_| plan.run.on_lost == OnLost::Reconnect)?;
+    let problem = "a run that waits for a lost database would never end by operations";
+    Some((problem.into(), "set run.time instead of run.ops_per_session"))
 }
 
 /// A file is read where a plan is, and not at a point of a sweep.

@@ -39,6 +39,8 @@ pub(in crate::own) enum Law {
     Spelled { of: u16, words: Box<[(u32, u32)]>, digits: u32 },
     /// Letters of an alphabet; some of them hold a word anywhere.
     Letters { alphabet: Box<[u8]>, length: (u32, u32), holds: Option<Holds> },
+    /// The same where alphabet or word are not of ASCII alone: lengths count letters, of which each has up to four bytes.
+    WideLetters { alphabet: Box<[char]>, length: (u32, u32), holds: Option<WideHolds> },
     /// Bytes of any kind.
     Bytes { length: (u32, u32) },
     /// Some of these words, which are among the bytes that sessions share, with a space between them.
@@ -66,6 +68,13 @@ pub(in crate::own) struct Holds {
     pub(super) word: (u32, u32),
     /// How many of [`PARTS`] texts hold it.
     pub(super) share: u64,
+}
+
+/// The same of a word of so many letters.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::own) struct WideHolds {
+    pub(super) holds: Holds,
+    pub(super) letters: u32,
 }
 
 /// Parts that shares of texts are counted in.
@@ -162,6 +171,29 @@ impl Law {
                     out[at..at + len].copy_from_slice(&shared[from as usize..][..len]);
                 }
                 length
+            }
+            Self::WideLetters { alphabet, length, holds } => {
+                let length = texts::length(rng, *length);
+                let holds = holds.filter(|wide| uniform(rng, PARTS) <= wide.holds.share);
+                let word =
+                    holds.map_or(&[][..], |WideHolds { holds: Holds { word: (from, len), .. }, .. }| {
+                        &shared[from as usize..][..len as usize]
+                    });
+                let filler = length - holds.map_or(0, |wide| wide.letters as usize);
+                // The word stands before this letter of the filler.
+                let place = holds.map(|_| uniform(rng, filler as u64 + 1) as usize - 1);
+                let mut at = 0;
+                for at_letter in 0..=filler {
+                    if place == Some(at_letter) {
+                        out[at..at + word.len()].copy_from_slice(word);
+                        at += word.len();
+                    }
+                    if at_letter < filler {
+                        let letter = alphabet[uniform(rng, alphabet.len() as u64) as usize - 1];
+                        at += letter.encode_utf8(&mut out[at..]).len();
+                    }
+                }
+                at
             }
             Self::Bytes { length } => {
                 let length = texts::length(rng, *length);

@@ -3,7 +3,7 @@
 use dyno_engine::Type;
 
 use super::calendar;
-use super::law::{Holds, Law, PARTS};
+use super::law::{Holds, Law, PARTS, WideHolds};
 use super::reading::COLUMN_BYTES_MAX;
 use super::reading::{Made, Reading, literal, numeric};
 use super::template::{Piece, Quotes, REAL_LETTERS, Template};
@@ -14,6 +14,8 @@ use crate::own::value::Held;
 
 /// Letters or bytes of one value at most.
 const LENGTH_MAX: i64 = 1_000_000;
+/// Letters of an alphabet beyond ASCII at most.
+const WIDE_LETTERS_MAX: usize = 10_000;
 /// Words of one value at most.
 const WORDS_MAX: i64 = 1_000;
 
@@ -33,36 +35,55 @@ pub(super) fn letters<'a>(
         None => "abcdefghijklmnopqrstuvwxyz".into(),
         Some(letters) => {
             let text = letters.text("the letters: \"0123456789\"")?;
-            if text.letters.is_empty() || !text.letters.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
-                return Err(letters.fault("not letters of ASCII", "for others draw words"));
+            if text.letters.is_empty() {
+                return Err(letters.fault("no letter", "write those that texts are made of"));
+            }
+            if let Some(control) = text.letters.chars().find(|letter| letter.is_control()) {
+                let problem = format!("{control:?} is a control character and no letter");
+                return Err(letters.fault(problem, "take it out"));
             }
             text.letters
         }
     };
-    if alphabet.len() > 95 {
-        return Err(item.fault("more than 95 letters", "leave out those that are there twice"));
+    let letters_max = if alphabet.is_ascii() { 95 } else { WIDE_LETTERS_MAX };
+    if alphabet.chars().count() > letters_max {
+        let problem = format!("more than {letters_max} letters");
+        return Err(item.fault(problem, "leave out those that are there twice"));
     }
-    let holds = holds(reading, table, length.0)?;
-    let law = Law::Letters { alphabet: alphabet.bytes().collect(), length, holds };
-    Ok(Made::bytes(law, literal(table)?, length.1 as usize))
+    let (holds, word) = holds(reading, table, length.0)?.unzip();
+    let is_wide = !alphabet.is_ascii() || word.as_ref().is_some_and(|word| !word.is_ascii());
+    let (law, letter_bytes) = match is_wide {
+        false => (Law::Letters { alphabet: alphabet.bytes().collect(), length, holds }, 1),
+        true => {
+            let letters = word.map_or(0, |word| word.chars().count() as u32);
+            let holds = holds.map(|holds| WideHolds { holds, letters });
+            (Law::WideLetters { alphabet: alphabet.chars().collect(), length, holds }, char::MAX.len_utf8())
+        }
+    };
+    Ok(Made::bytes(law, literal(table)?, length.1 as usize * letter_bytes))
 }
 
 /// The word that some texts, of so many letters at least, hold.
-fn holds(reading: &mut Reading<'_>, table: &Table<'_>, shortest: u32) -> Result<Option<Holds>, Fault> {
+fn holds(
+    reading: &mut Reading<'_>,
+    table: &Table<'_>,
+    shortest: u32,
+) -> Result<Option<(Holds, String)>, Fault> {
     let Some(item) = table.get("holds") else {
         return match table.get("holds_pct") {
             None => Ok(None),
             Some(share) => Err(share.fault("a share of nothing", "write holds = \"ORIGINAL\" too")),
         };
     };
-    let word = reading.share(&item.text("a word: \"ORIGINAL\"")?.letters);
-    if word.1 > shortest {
+    let text = item.text("a word: \"ORIGINAL\"")?.letters.to_string();
+    if text.chars().count() > shortest as usize {
         return Err(item.fault("longer than the shortest text", "draw longer texts"));
     }
+    let word = reading.share(&text);
     let share = table.need("holds_pct", "how many of a hundred hold it: holds_pct = 10")?;
     match share.real("a share: 10")? {
         number if (0.0..=100.0).contains(&number) => {
-            Ok(Some(Holds { word, share: (number / 100.0 * PARTS as f64).round() as u64 }))
+            Ok(Some((Holds { word, share: (number / 100.0 * PARTS as f64).round() as u64 }, text)))
         }
         number => Err(share.fault(format!("{number} is not from 0 to 100"), "")),
     }

@@ -158,12 +158,17 @@ impl Blocks<'_> {
 
     fn control(&mut self, control: Control, at: usize) -> Result<(), Fault> {
         match control {
-            Control::Begin(_) if self.in_transaction() => Err(self.fault(
+            Control::Begin { .. } if self.in_transaction() => Err(self.fault(
                 at,
                 "a transaction within a transaction",
                 "take it out: one has begun already",
             )),
-            Control::Begin(isolation) => {
+            Control::Begin { isolation, reads_only } => {
+                if reads_only {
+                    let note =
+                        "the transaction begins without READ ONLY: PostgreSQL does not refuse changes in it";
+                    self.notes.push((at, note.to_owned()));
+                }
                 self.begin(at, Kind::Transaction(isolation));
                 Ok(())
             }
@@ -247,6 +252,23 @@ impl Blocks<'_> {
             "shell" | "setshell" => {
                 let problem = format!("\\{}: a workload runs no command of a shell", meta.name);
                 return Err(self.fault(at, &problem, "take it out, or give its value with -D NAME=VALUE"));
+            }
+            "setrandom" => {
+                let words: Vec<&str> = rest.split_whitespace().collect();
+                let hint = match words.as_slice() {
+                    [name, low, high] | [name, low, high, "uniform"] => {
+                        format!("write \\set {} random({}, {})", shown(name), shown(low), shown(high))
+                    }
+                    [name, low, high, law @ ("gaussian" | "exponential"), parameter] => format!(
+                        "write \\set {} random_{law}({}, {}, {})",
+                        shown(name),
+                        shown(low),
+                        shown(high),
+                        shown(parameter)
+                    ),
+                    _ => "write \\set NAME random(LOW, HIGH)".to_owned(),
+                };
+                return Err(self.fault(at, "\\setrandom is of pgbench before 9.6", &hint));
             }
             other => {
                 let known = [

@@ -7,7 +7,7 @@ use super::super::fault::{Fault, Text};
 /// What a statement does to transactions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Control {
-    Begin(Option<Isolation>),
+    Begin { isolation: Option<Isolation>, reads_only: bool },
     End { rolls_back: bool },
 }
 
@@ -29,14 +29,12 @@ pub(super) fn control(text: &Text) -> Result<Option<Control>, Fault> {
         ["COMMIT" | "ROLLBACK", "PREPARED", ..] | ["PREPARE", "TRANSACTION", ..] => {
             refuse("a transaction in two phases has no counterpart", "end it with END")
         }
-        ["ROLLBACK", "TO", ..] | ["SAVEPOINT" | "RELEASE", ..] => {
-            refuse("savepoints have no counterpart", "take them out")
-        }
+        ["ROLLBACK", "TO", ..] => Ok(None),
         ["COMMIT" | "END" | "ROLLBACK" | "ABORT", ..] => match behind(1) {
             [] | ["AND", "NO", "CHAIN"] => {
                 Ok(Some(Control::End { rolls_back: matches!(words[0], "ROLLBACK" | "ABORT") }))
             }
-            ["TO", ..] => refuse("savepoints have no counterpart", "take them out"),
+            ["TO", ..] => Ok(None),
             _ => refuse("the transaction goes on behind its end", "write END, and BEGIN behind it"),
         },
         _ => Ok(None),
@@ -44,11 +42,20 @@ pub(super) fn control(text: &Text) -> Result<Option<Control>, Fault> {
 }
 
 fn begin(text: &Text, modes: &[&str]) -> Result<Control, Fault> {
-    let mut isolation = None;
+    let (mut isolation, mut reads_only) = (None, false);
     let mut rest = modes;
     loop {
         rest = match rest {
-            [] => return Ok(Control::Begin(isolation)),
+            // PostgreSQL takes fewer locks for it, so that it would be another measurement without READ ONLY.
+            [] if reads_only && isolation == Some(Isolation::Serializable) => {
+                let hint = "take READ ONLY out, or write REPEATABLE READ READ ONLY";
+                return Err(text.fault(0, "SERIALIZABLE with READ ONLY has no counterpart", hint));
+            }
+            [] => return Ok(Control::Begin { isolation, reads_only }),
+            ["READ", "ONLY", rest @ ..] => {
+                reads_only = true;
+                rest
+            }
             ["READ", "WRITE", rest @ ..] | ["NOT", "DEFERRABLE", rest @ ..] => rest,
             ["ISOLATION", "LEVEL", rest @ ..] => {
                 let (level, length) = match rest {
@@ -69,7 +76,11 @@ fn begin(text: &Text, modes: &[&str]) -> Result<Control, Fault> {
             }
             [word, ..] => {
                 let problem = format!("BEGIN with {word} has no counterpart");
-                return Err(text.fault(0, problem, "only ISOLATION LEVEL … and READ WRITE have one"));
+                return Err(text.fault(
+                    0,
+                    problem,
+                    "only ISOLATION LEVEL …, READ ONLY and READ WRITE have one",
+                ));
             }
         };
     }

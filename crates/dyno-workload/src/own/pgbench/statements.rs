@@ -1,8 +1,10 @@
 //! The statements of a script, as a file of a workload has them.
 
+use std::ops::Range;
+
 use super::super::fault::{Fault, Text};
 use super::super::names::shown;
-use super::super::sql::{Does, does, one};
+use super::super::sql::{Does, does_as_step, one};
 use super::scope::Scope;
 
 /// A statement with the names that the workload has for its variables.
@@ -30,7 +32,8 @@ impl Statements {
     /// It is none for a transaction, or has a variable that has no value.
     pub(super) fn add(&mut self, text: &Text, scope: &Scope, bound: &mut Bound<'_>) -> Result<usize, Fault> {
         let piece = one(text)?;
-        let does = does(text, &piece)?;
+        // The reader of the workload knows whether it stands in a transaction.
+        let does = does_as_step(text, &piece, false)?;
         if does == Does::Defines {
             return Err(text.fault(
                 piece.at.start,
@@ -38,9 +41,18 @@ impl Statements {
                 "move it to the file of [setup] or [drop]",
             ));
         }
-        let writes = does != Does::Reads;
+        let writes = does.writes();
+        // Places of parameters with what stands there: :name, or ':name' as pgbench replaces it in quotes.
+        let mut places: Vec<(Range<usize>, Range<usize>)> =
+            piece.params.iter().map(|at| (at.clone(), at.start + 1..at.end)).collect();
         for quoted in piece.quoted() {
             let letters = &text.letters[quoted.clone()];
+            if let Some(name) = letters.strip_prefix("':").and_then(|rest| rest.strip_suffix('\''))
+                && scope.contains_key(name)
+            {
+                places.push((quoted.clone(), quoted.start + 2..quoted.end - 1));
+                continue;
+            }
             let within = letters.match_indices(':').find_map(|(at, _)| {
                 let rest = &letters[at + 1..];
                 let length = rest.bytes().take_while(|byte| super::lex::is_plain(*byte)).count();
@@ -52,9 +64,11 @@ impl Statements {
             }
         }
         let (mut sql, mut from) = (String::new(), piece.at.start);
-        for at in &piece.params {
-            let name = bound(&text.letters[at.start + 1..at.end], text, at.start)?;
-            sql.push_str(&text.letters[from..=at.start]);
+        places.sort_by_key(|(at, _)| at.start);
+        for (at, name) in places {
+            let name = bound(&text.letters[name], text, at.start)?;
+            sql.push_str(&text.letters[from..at.start]);
+            sql.push(':');
             sql.push_str(&name);
             from = at.end;
         }

@@ -16,6 +16,8 @@ pub(in crate::own) enum Does {
     ReadsAndWrites,
     /// It changes rows in this way, and says how many.
     Changes(Touch),
+    /// It gives no rows and changes none: a lock, a savepoint, a setting of the transaction.
+    Controls,
     /// It calls a procedure, of which nothing is known.
     Calls,
     /// It makes, changes or drops tables and the like, or has the server do something with them.
@@ -25,7 +27,7 @@ pub(in crate::own) enum Does {
 impl Does {
     /// Whether it may change something.
     pub(in crate::own) fn writes(self) -> bool {
-        self != Self::Reads
+        !matches!(self, Self::Reads | Self::Controls)
     }
 }
 

@@ -3,9 +3,11 @@
 mod does;
 mod lex;
 mod split;
+mod step;
 mod touches;
 
 pub(super) use does::{Does, does};
 pub(super) use lex::{Kind, Token, tokens_of_server};
 pub(super) use split::{Piece, one, split};
+pub(super) use step::does_as_step;
 pub(super) use touches::touches;

@@ -154,12 +154,33 @@ impl Now {
 
     fn token(&mut self, letters: &str, token: Token) {
         if token.kind == Kind::Word {
-            self.word(&letters[token.at.clone()].to_ascii_uppercase());
+            let word = letters[token.at.clone()].to_ascii_uppercase();
+            self.word(&word);
+            if word == "CURSOR" && self.declares_cursor(letters) {
+                // One statement, and no block of PL/SQL.
+                (self.blocks, self.declares) = (false, Declares::No);
+            }
         } else {
             self.after_end = false;
             self.declares = if self.declares == Declares::Yes { Declares::Yes } else { Declares::No };
         }
         self.tokens.push(token);
+    }
+
+    /// Whether CURSOR follows as in `DECLARE name NO SCROLL CURSOR`. In a block of PL/SQL its name stands behind it.
+    fn declares_cursor(&self, letters: &str) -> bool {
+        const BETWEEN: [&str; 5] = ["BINARY", "INSENSITIVE", "ASENSITIVE", "NO", "SCROLL"];
+        let is = |token: &Token, words: &[&str]| {
+            words.iter().any(|word| letters[token.at.clone()].eq_ignore_ascii_case(word))
+        };
+        match self.tokens.as_slice() {
+            [first, name, rest @ ..] => {
+                is(first, &["DECLARE"])
+                    && name.kind != Kind::End
+                    && rest.iter().all(|token| is(token, &BETWEEN))
+            }
+            _ => false,
+        }
     }
 
     /// Whether a semicolon ends it.

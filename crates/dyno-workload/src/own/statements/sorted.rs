@@ -162,6 +162,19 @@ const TELLING: [&str; 23] = [
 ];
 /// Those of PostgreSQL that are work all the same.
 const WORKING: [&str; 5] = ["pg_advisory", "pg_try_advisory", "pg_notify", "pg_sleep", "pg_logical_emit"];
+/// How functions of PostgreSQL begin that tell those who watch a server of its state.
+const WATCHING: [&str; 10] = [
+    "pg_stat_",
+    "pg_postmaster_",
+    "pg_conf_",
+    "pg_current_wal",
+    "pg_last_",
+    "pg_wal_",
+    "pg_is_in_recovery",
+    "pg_control_",
+    "pg_lock_status",
+    "pg_ls_",
+];
 /// Words before a bracket that are no functions.
 const NO_FUNCTIONS: [&str; 8] = ["in", "any", "all", "values", "and", "or", "select", "as"];
 
@@ -188,7 +201,8 @@ fn is_own(word: &Word) -> bool {
 fn is_system(word: &Word, marks: Marks, schemas: &[&str]) -> bool {
     let name = word.letters.as_str();
     // Functions such as pg_sleep() are no catalogs.
-    let catalog = marks == Marks::Dollar && name.starts_with("pg_") && word.behind != b'(';
+    let is_watching = WATCHING.iter().any(|begin| name.starts_with(begin));
+    let catalog = marks == Marks::Dollar && name.starts_with("pg_") && (word.behind != b'(' || is_watching);
     let dictionary = marks == Marks::Colon
         && (name.ends_with('$') || SYSTEM_BEGINS.iter().any(|begin| name.starts_with(begin)));
     catalog || dictionary || (schemas.contains(&name) && word.behind == b'.')

@@ -6,5 +6,5 @@
 mod page;
 mod read;
 
-pub use page::{Cache, Load, Test};
+pub use page::{Cache, LimitPlace, Load, ScaleLimit, Test, TestScale};
 pub use read::{catalogue, in_folder};

@@ -1,6 +1,7 @@
 //! The page of one test.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use dyno_record::RawTest;
 
@@ -17,14 +18,18 @@ pub struct Test {
     pub stresses: String,
     /// What is counted: `rows`, `transactions`.
     pub unit: String,
-    /// How many of these one operation is.
+    /// How many of these one operation is, at scale 1.
     pub units: u64,
+    /// Whether `units` grows with the scale of the workload.
+    pub are_units_scaled: bool,
     /// The measure that is its key figure (`physical_read_mb_per_s`); nothing where that is units per second.
     pub metric: Option<String>,
     /// The limit of latency that its optimum keeps: `p95 <= 10ms`.
     pub limit: String,
-    /// The scale of its workload where a suite goes deeply; 1 where it is the same.
-    pub full_scale: u32,
+    /// The scale of its workload with each depth.
+    pub scale: TestScale,
+    /// The shortest time that an operation (of a measured load: the whole load) has to take for a figure; absent where any will do.
+    pub least: Option<Duration>,
     /// Processes of the database that work on one operation.
     pub threads: u32,
     /// How many times as long its windows are as those of others: for operations that take seconds.
@@ -41,6 +46,35 @@ pub struct Test {
     pub without: BTreeMap<String, String>,
     /// Where its page begins: `suite/cpu/tests.toml:12`.
     pub place: String,
+}
+
+/// The scale of a test's workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TestScale {
+    /// Without an option; 1 with `--quick`.
+    pub usual: u32,
+    /// The scale with `--full`, a number from 1.
+    pub full: u32,
+    /// What limits it, where something does.
+    pub limit: Option<ScaleLimit>,
+}
+
+/// A limit of the scale: the data has to fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScaleLimit {
+    /// Bytes of the data at scale 1.
+    pub bytes: u64,
+    /// Where it has to fit.
+    pub place: LimitPlace,
+}
+
+/// Where the data of a test has to fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitPlace {
+    /// In the database's own cache.
+    Cache,
+    /// In the memory of the database's host.
+    Memory,
 }
 
 /// Where the data of a test is to be.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dyno_record::RawTest;
 
-use super::page::{Cache, Load, Test};
+use super::page::{Cache, LimitPlace, Load, ScaleLimit, Test, TestScale};
 use crate::own::fault::Fault;
 use crate::own::folder::{Folder, MAIN, TESTS};
 use crate::own::inside::{SUITE, path_of_suite};
@@ -17,12 +17,26 @@ const GROUPS: [&str; 6] = ["cpu", "server", "storage", "oltp", "load", "analytic
 /// Sessions of a ramp at most where nothing is said.
 const SESSIONS_MAX: u32 = 1_024;
 
+/// The largest scale of a workload.
+const SCALE_MAX: i64 = 1_000_000;
+
+/// The most units of one operation.
+const UNITS_MAX: i64 = 1_000_000_000;
+
+/// The most bytes of data at scale 1.
+const BYTES_MAX: i64 = 1 << 40;
+
 /// Operations are counted where nothing is said.
 const UNIT: &str = "operations";
 
 /// Keys at the top of a file of tests, for all of its tests; and, but for `test`, of a single one.
-const SHARED: [&str; 11] = [
+const SHARED: [&str; 16] = [
+    "stretch",
+    "usual_scale",
     "full_scale",
+    "bytes",
+    "fits",
+    "least",
     "group",
     "unit",
     "units",
@@ -34,7 +48,7 @@ const SHARED: [&str; 11] = [
     "plan",
     "without",
 ];
-const OWN: [&str; 5] = ["title", "stresses", "mix", "threads", "stretch"];
+const OWN: [&str; 4] = ["title", "stresses", "mix", "threads"];
 
 /// The tests inside the program.
 ///
@@ -109,18 +123,24 @@ fn test(item: &Item<'_>, top: &Table<'_>, workload: Option<&str>) -> Result<Test
         None => Err(own.fault(&format!("{key} is missing"), format!("write {key} = {example}"))),
     };
     let text = |key: &str| either(key).map(|item| item.text("a text")).transpose();
-    let units = either("units").map_or(Ok(1), |units| units.whole(1, 1_000_000_000))?;
+    let (units, are_units_scaled) = either("units").map_or(Ok((1, false)), |item| units(&item))?;
     Ok(Test {
         group: needed("group", "\"cpu\"")?,
         title: needed("title", "\"Whole numbers\"")?,
         stresses: needed("stresses", "\"the processor with whole numbers\"")?,
         unit: text("unit")?.map_or_else(|| UNIT.to_owned(), |unit| unit.letters.to_string()),
-        units: units.unsigned_abs(),
+        units,
+        are_units_scaled,
         metric: text("metric")?.map(|metric| metric.letters.to_string()),
         limit: needed("limit", "\"p95 <= 10ms\"")?,
         threads: own.get("threads").map_or(Ok(1), |threads| whole(&threads, 1_024))?,
-        stretch: own.get("stretch").map_or(Ok(1), |stretch| whole(&stretch, 100))?,
-        full_scale: either("full_scale").map_or(Ok(1), |scale| whole(&scale, 1_000_000))?,
+        stretch: either("stretch").map_or(Ok(1), |stretch| whole(&stretch, 100))?,
+        scale: TestScale {
+            usual: either("usual_scale").map_or(Ok(1), |scale| whole(&scale, SCALE_MAX))?,
+            full: either("full_scale").map_or(Ok(1), |scale| whole(&scale, SCALE_MAX))?,
+            limit: fit(either("bytes"), either("fits"))?,
+        },
+        least: either("least").map(|item| item.time()).transpose()?,
         cache: either("cache").map(|item| cache(&item)).transpose()?,
         raw: either("raw").map(|item| raw(&item)).transpose()?,
         load: load(either("sessions"))?,
@@ -129,6 +149,22 @@ fn test(item: &Item<'_>, top: &Table<'_>, workload: Option<&str>) -> Result<Test
         place: item.place(),
         id,
     })
+}
+
+/// What one operation is: a number, or `"N * scale"` where it grows with the scale.
+fn units(item: &Item<'_>) -> Result<(u64, bool), Fault> {
+    let Some(text) = item.as_text() else {
+        return Ok((item.whole(1, UNITS_MAX)?.unsigned_abs(), false));
+    };
+    let number = text.letters.strip_suffix("scale").and_then(|rest| rest.trim_end().strip_suffix('*'));
+    let number = number.and_then(|number| number.trim().replace('_', "").parse::<u64>().ok());
+    match number.filter(|number| (1..=UNITS_MAX.unsigned_abs()).contains(number)) {
+        Some(number) => Ok((number, true)),
+        None => {
+            Err(item
+                .fault(format!("{} is not known", item.written()), "write a number, or \"1_000 * scale\""))
+        }
+    }
 }
 
 /// Limits that a figure of a database can be held against.
@@ -142,6 +178,17 @@ fn raw(item: &Item<'_>) -> Result<RawTest, Fault> {
     found.ok_or_else(|| {
         item.fault(format!("{} is not known", item.written()), format!("write one of {}", known()))
     })
+}
+
+fn fit(bytes: Option<Item<'_>>, fits: Option<Item<'_>>) -> Result<Option<ScaleLimit>, Fault> {
+    let place = fits.map(|item| match &*item.text("\"cache\" or \"memory\"")?.letters {
+        "cache" => Ok(LimitPlace::Cache),
+        "memory" => Ok(LimitPlace::Memory),
+        _ => Err(item.fault(format!("{} is not known", item.written()), "write \"cache\" or \"memory\"")),
+    });
+    let place = place.transpose()?.unwrap_or(LimitPlace::Cache);
+    let bytes = bytes.map(|item| item.whole(1, BYTES_MAX)).transpose()?;
+    Ok(bytes.map(|bytes| ScaleLimit { bytes: bytes.unsigned_abs(), place }))
 }
 
 fn cache(item: &Item<'_>) -> Result<Cache, Fault> {

@@ -104,6 +104,7 @@ fn longest(draw: &Draw, draws: &Draws) -> u64 {
             let longest = words.iter().map(|&(at, len)| letters(at, len)).max().unwrap_or(0);
             (longest + 1) * u64::from(*most) - 1
         }
+        Law::WideLetters { length: (_, most), .. } => u64::from(*most),
         _ => draw.bytes_max as u64,
     }
 }

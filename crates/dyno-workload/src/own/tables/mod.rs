@@ -5,6 +5,7 @@
 
 mod column;
 mod fit;
+mod overflow;
 mod read;
 mod rows;
 mod table;

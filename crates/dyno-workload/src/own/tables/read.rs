@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::column::column_type;
 use super::fit::misfit;
+use super::overflow::{self, Overflow};
 use super::table::{DescribedTable, Parent};
 use crate::own::draws::{Constants, Draws, Names, null_share, read_columns};
 use crate::own::fault::{Fault, Text};
@@ -189,7 +190,7 @@ fn one(
     let (rows, name, here) = (rows.unsigned_abs(), name.to_owned(), item.here());
     let made_as = like.map_or_else(|| name.clone(), |(_, like)| like.name.clone());
     let by_runs = false;
-    Ok(DescribedTable {
+    let table = DescribedTable {
         name,
         rows,
         parent,
@@ -206,7 +207,11 @@ fn one(
         draws,
         seed,
         here,
-    })
+    };
+    match overflow::find(&table) {
+        Some(Overflow { column, problem, hint }) => Err(written[column].fault(problem, hint)),
+        None => Ok(table),
+    }
 }
 
 /// Whether it is made anew before each run: what runs leave in it is of each alone, so that it has no rows of its own.

@@ -89,19 +89,30 @@ impl<'a> RowMaker<'a> {
     }
 }
 
-impl Rows for RowMaker<'_> {
-    fn make(&mut self, number: u64) {
+impl RowMaker<'_> {
+    /// Makes the row of this number as the one at `place` among those of row `parent`.
+    pub(super) fn make_child(&mut self, number: u64, parent: u64, place: u64) {
+        self.hold.held[self.row_slot + 1] = Held::Int(parent as i64);
+        self.hold.held[self.row_slot + 2] = Held::Int(place as i64);
+        self.make_row(number);
+    }
+
+    fn make_row(&mut self, number: u64) {
         self.row = number;
         self.keys.turn_to(number);
         self.hold.held[self.row_slot] = Held::Int(number as i64);
-        if let Some(finder) = &mut self.finder {
-            let (parent, place) = finder.find(number);
-            self.hold.held[self.row_slot + 1] = Held::Int(parent as i64);
-            self.hold.held[self.row_slot + 2] = Held::Int(place as i64);
-        }
         // What counts has come so far as the row says, wherever a part begins.
         self.hold.counted.fill(number - 1);
         self.table.draws.draw(&self.slots, &mut self.keys, &mut self.hold);
+    }
+}
+
+impl Rows for RowMaker<'_> {
+    fn make(&mut self, number: u64) {
+        match self.finder.as_mut().map(|finder| finder.find(number)) {
+            Some((parent, place)) => self.make_child(number, parent, place),
+            None => self.make_row(number),
+        }
     }
 
     fn value(&self, column: usize) -> Value<'_> {
@@ -163,7 +174,7 @@ impl<'a> Finder<'a> {
     }
 
     /// How many rows this one of the parent has.
-    fn count(&mut self, parent: u64) -> u64 {
+    pub(super) fn count(&mut self, parent: u64) -> u64 {
         self.maker.make(parent);
         match self.maker.value(self.parent.column) {
             Value::Int(count) => u64::try_from(count).unwrap_or(0),

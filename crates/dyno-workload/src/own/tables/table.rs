@@ -117,14 +117,15 @@ impl DescribedTable {
         self.logged
     }
 
-    /// The statement that makes it.
+    /// The statement that makes it, with the column `required_key` where it has no primary key.
     ///
     /// # Errors
     /// The engine has no such table.
-    pub fn create(&self, words: &TableWords) -> Result<String, Fault> {
+    pub fn create(&self, words: &TableWords, required_key: Option<&str>) -> Result<String, Fault> {
         let Self { name, columns, constraints, logged, .. } = self;
         let key = &self.names(&self.key);
-        words.create_table(&NewTable { name, columns, key, constraints, logged: *logged }).ok_or_else(|| {
+        let table = NewTable { name, columns, key, required_key, constraints, logged: *logged };
+        words.create_table(&table).ok_or_else(|| {
             let hint = "leave logging = false out, or load a table that is logged";
             self.fault("this engine has no table of which no log is written", hint)
         })

@@ -108,7 +108,16 @@ fn steps_follow_what_statements_have_returned() {
     let outcome = case(&[3, 1, 1], &["begin", "0()", "1()", "3(6)", "commit"]);
     assert_eq!(
         (outcome.ended, outcome.effect),
-        (Ended::Committed, Effect { rows: [2, 1, 0, 0], commits: 1, transactions: 1, ..Effect::default() })
+        (
+            Ended::Committed,
+            Effect {
+                rows: [2, 1, 0, 0],
+                commits: 1,
+                transactions: 1,
+                write_statements: 1,
+                ..Effect::default()
+            }
+        )
     );
     case(&[4, 1, 2], &["begin", "0()", "2(4)", "3(8)", "4(1)", "commit"]);
     let outcome = case(&[5, 1, 0], &["begin", "0()", "1()", "3(10)", "rollback"]);
@@ -257,14 +266,21 @@ fn columns_of_the_last_row_are_values_from_there_on() {
     assert_eq!(asked, ["begin", "0()", all, "2()", "3(Real(0.5),1)", "commit"]);
     assert_eq!(
         actor.outcome().effect,
-        Effect { rows: [1, 1, 0, 0], commits: 1, transactions: 1, ..Effect::default() }
+        Effect { rows: [1, 1, 0, 0], commits: 1, transactions: 1, write_statements: 1, ..Effect::default() }
     );
     // Without a row all is NULL, which is 0 in an expression, and an update that returns none has changed none.
     let asked = acted_with(&mut actor, &[]).expect("columns");
     assert_eq!(asked, ["begin", "0()", "2()", "3(Null,0)", "commit"]);
     assert_eq!(
         actor.outcome().effect,
-        Effect { rows: [0; 4], commits: 0, transactions: 1, ..Effect::default() }
+        Effect {
+            rows: [0; 4],
+            commits: 0,
+            transactions: 1,
+            write_statements: 1,
+            empty_writes: 1,
+            ..Effect::default()
+        }
     );
     let described = own.described("sqlite").expect("SQL");
     assert_eq!(
@@ -433,4 +449,50 @@ fn what_was_sent_together_and_failed_is_rolled_back_and_sent_again() {
     assert_eq!(actor.advance(Some(Done::default()), |_| Ok(())).expect("it is over"), Turn::Over);
     let effect = actor.outcome().effect;
     assert_eq!((effect.commits, effect.transactions, effect.rows), (1, 1, [0, 1, 0, 0]));
+}
+
+#[test]
+fn commits_in_doubt_are_those_that_were_under_way_when_the_connection_was_lost() {
+    let lost = ErrorClass::Connection;
+    // One statement that commits by itself.
+    let own = workload("x = 5", "sql = \"UPDATE t SET a = :x\"");
+    let mut single = actor(&own);
+    single.draw();
+    assert!(!single.failed(lost).in_doubt, "nothing was sent");
+    single.step(None);
+    assert!(single.failed(lost).in_doubt);
+    assert!(!single.failed(ErrorClass::Retryable).in_doubt, "the server has answered");
+    // A transaction of several: only its commit is in doubt.
+    let own = workload("", "commit = \"end\"\nsteps = [{ sql = \"UPDATE t SET a = 1\" }]");
+    let mut several = actor(&own);
+    several.draw();
+    let mut seen = Vec::new();
+    let mut last = None;
+    while let Some(step) = several.step(last) {
+        // The state stays as it is: an open transaction is not asked again here.
+        seen.push((several.request(step, words), several.is_in_doubt(lost)));
+        last = Some(Done { rows: 1, commit_began_ns: None });
+    }
+    let doubts: Vec<bool> = seen.iter().map(|(_, in_doubt)| *in_doubt).collect();
+    assert_eq!(doubts, [false, false, true], "{seen:?}");
+    // A transaction that only reads loses nothing.
+    let own = workload("", "sql = \"SELECT 1\"");
+    let mut reads = actor(&own);
+    reads.draw();
+    reads.step(None);
+    assert!(!reads.failed(lost).in_doubt);
+}
+
+#[test]
+fn writes_that_change_no_row_are_counted() {
+    let own = workload("x = 5", "sql = \"UPDATE t SET a = :x\"");
+    let mut actor = actor(&own);
+    actor.draw();
+    acted(&mut actor, &[0]);
+    let effect = actor.outcome().effect;
+    assert_eq!((effect.write_statements, effect.empty_writes), (1, 1));
+    actor.draw();
+    acted(&mut actor, &[3]);
+    let effect = actor.outcome().effect;
+    assert_eq!((effect.write_statements, effect.empty_writes), (1, 0));
 }

@@ -274,3 +274,49 @@ fn draws_and_steps_know_the_scale() {
     assert_eq!(names(&own), ["x", "y", "scale"]);
     assert_eq!(names(&of("").unwrap_or_else(|fault| panic!("{fault}"))), Vec::<String>::new());
 }
+
+#[test]
+fn value_of_a_row_that_its_column_cannot_hold_is_found_before_a_load() {
+    let of_rows = |rows: &str, column: &str| fault(&format!("rows = {rows}"), &format!("a = {column}"));
+    let integer = |expr: &str| format!("{{ type = \"integer\", expr = \"{expr}\" }}");
+    check(&[
+        (
+            of_rows("20", &integer("row + 2_147_483_640")),
+            "w/workload.toml:5:5: table.t.columns.a: row 8 has 2147483648, more than the type holds; write bigint",
+        ),
+        (
+            of_rows("3_000_000_000", &integer("row")),
+            "w/workload.toml:5:5: table.t.columns.a: row 2999999993 has 2999999993, more than the type holds; write \
+             bigint",
+        ),
+        (
+            of_rows("1_000_000_000_000", "{ type = \"integer\", sequence = [1, 3_000_000_000] }"),
+            "w/workload.toml:5:5: table.t.columns.a: 1 to 3000000000 is more than the type holds; write bigint",
+        ),
+        (
+            of_rows("200", "{ type = \"decimal(4, 2)\", expr = \"row\" }"),
+            "w/workload.toml:5:5: table.t.columns.a: row 193 has 193, more than the type holds; write a longer type",
+        ),
+        (
+            of_rows("200", "{ type = \"decimal(4, 2)\", decimal_of = \"row * 100\", scale = 2 }"),
+            "w/workload.toml:5:5: table.t.columns.a: row 193 has 193.00, more than the type holds; write a longer type",
+        ),
+        (
+            of_rows("200", "{ type = \"boolean\", expr = \"row\" }"),
+            "w/workload.toml:5:5: table.t.columns.a: row 2 has 2, more than the type holds; make 0 and 1",
+        ),
+    ]);
+    let of_parent = |times: &str| {
+        of(&format!(
+            "[table.p]\nrows = 1_000_000\n[table.p.columns]\nn = {{ type = \"integer\", uniform = [1, 3] }}\n[table.t]\n\
+             rows = {{ of = \"p\", times = \"n\" }}\n[table.t.columns]\na = {{ type = \"integer\", expr = \"parent * {times}\" }}"
+        ))
+    };
+    assert!(of_parent("2_000").is_ok());
+    let error = of_parent("3_000").expect_err("3,000 million");
+    assert!(error.contains("table.t.columns.a: row 1 of row ") && error.contains("write bigint"), "{error}");
+    assert!(
+        of("[table.t]\nrows = 2_147_483_647\n[table.t.columns]\na = { type = \"integer\", expr = \"row\" }")
+            .is_ok()
+    );
+}

@@ -178,8 +178,16 @@ fn draws() {
             "w/workload.toml:3:18: draw.x.text: 2_000_000 is not a whole number from 0 to 1000000",
         ),
         (
-            of_draw("{ text = 3, letters = \"ä\" }"),
-            "w/workload.toml:3:27: draw.x.letters: not letters of ASCII; for others draw words",
+            of_draw("{ text = 3, letters = \"a\\tb\" }"),
+            "w/workload.toml:3:27: draw.x.letters: '\\t' is a control character and no letter; take it out",
+        ),
+        (
+            of_draw("{ text = 3, letters = \"\" }"),
+            "w/workload.toml:3:27: draw.x.letters: no letter; write those that texts are made of",
+        ),
+        (
+            of_draw("{ text = 4, holds = \"größe\", holds_pct = 10 }"),
+            "w/workload.toml:3:25: draw.x.holds: longer than the shortest text; draw longer texts",
         ),
         (of_draw("{ words = [] }"), "w/workload.toml:3:15: draw.x.words: no words; write some"),
         (
@@ -429,4 +437,12 @@ fn engines() {
 
 fn fault_of_variant(main: &str, sql: &str) -> String {
     fault(&[("workload.toml", main), ("t.sql", "SELECT 1"), ("t.mysql.sql", sql)])
+}
+
+#[test]
+fn errors_name_long_paths_in_full() {
+    let path = format!("{}/script.sql", ["a-folder-with-a-fairly-long-name"; 6].join("/"));
+    let fault = crate::own::fault::Fault::whole(path.as_str(), "a problem", "");
+    let words = dyno_plan::PlanErrors::from(fault).to_string();
+    assert!(words.contains(&path), "{words}");
 }

@@ -417,8 +417,8 @@ fn faults_have_their_place() {
             "2:8: y is true or false, which a statement has no parameter for; \\set it to CASE WHEN … THEN 1 ELSE 0 END",
         ),
         (
-            "\\set y 1\nSELECT ':y';",
-            "2:9: :y in quotes, which pgbench replaces within them; write it outside of the quotes, with || or CONCAT",
+            "\\set y 1\nSELECT 'a:y';",
+            "2:10: :y in quotes, which pgbench replaces within them; write it outside of the quotes, with || or CONCAT",
         ),
         ("\\if 1\nSELECT 1;", "1:1: \\if without \\endif; write \\endif where it ends"),
         ("\\endif\nSELECT 1;", "1:1: \\endif without \\if; write \\if CONDITION before it"),
@@ -474,11 +474,6 @@ fn faults_have_their_place() {
         ),
         ("BEGIN;\nBEGIN;", "2:1: a transaction within a transaction; take it out: one has begun already"),
         (
-            "BEGIN READ ONLY;SELECT 1;END;",
-            "1:1: BEGIN with READ has no counterpart; only ISOLATION LEVEL … and READ WRITE have one",
-        ),
-        ("BEGIN;SAVEPOINT a;END;", "1:7: savepoints have no counterpart; take them out"),
-        (
             "SELECT 1;BEGIN;SELECT 2;ROLLBACK;",
             "1:10: a transaction that is taken back, among others; take the statements before and behind the transaction out of the script",
         ),
@@ -515,4 +510,77 @@ fn columns_are_read_by_their_names() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+/// Small scripts that pgbench runs, and what becomes of each: nothing where it is imported, else the refusal.
+const SMALL: [(&str, &str); 37] = [
+    ("BEGIN TRANSACTION READ ONLY;SELECT v FROM pb WHERE id = 1;COMMIT;", ""),
+    ("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;SELECT 1;END;", ""),
+    ("BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY;SELECT 1;END;", "1:1: SERIALIZABLE with READ ONLY"),
+    ("START TRANSACTION READ WRITE;SELECT 1;COMMIT;", ""),
+    ("BEGIN DEFERRABLE;SELECT 1;END;", "1:1: BEGIN with DEFERRABLE"),
+    ("BEGIN;SET LOCAL enable_seqscan = off;SELECT v FROM pb WHERE id = 1;COMMIT;", ""),
+    ("BEGIN;SET LOCAL work_mem TO '8MB';SELECT 1;COMMIT;", ""),
+    ("SET LOCAL work_mem TO '8MB';", "a meaning only within a transaction"),
+    ("BEGIN;SET LOCAL synchronous_commit = off;SELECT 1;END;", "1:7: a statement that sets how commits wait"),
+    ("SET enable_seqscan = off;SELECT 1;", "1:1: a statement that sets the session"),
+    ("RESET ALL;SELECT 1;", "1:1: a statement that sets the session"),
+    ("SET SESSION work_mem = '8MB';SELECT 1;", "1:1: a statement that sets how transactions or sessions are"),
+    ("BEGIN;SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;SELECT 1;END;", "1:7: a statement that sets how"),
+    ("BEGIN;SET CONSTRAINTS ALL DEFERRED;SELECT 1;END;", ""),
+    ("BEGIN;LOCK TABLE pb IN SHARE MODE;SELECT count(*) FROM pb;END;", ""),
+    ("BEGIN;LOCK pb;SELECT count(*) FROM pb;END;", ""),
+    ("LOCK TABLE pb;", "a meaning only within a transaction"),
+    ("BEGIN;SAVEPOINT s;UPDATE pb SET v = v + 1 WHERE id = 1;ROLLBACK TO s;COMMIT;", ""),
+    ("BEGIN;SAVEPOINT s;SELECT 1;ROLLBACK TO SAVEPOINT s;RELEASE SAVEPOINT s;COMMIT;", ""),
+    ("SAVEPOINT s;", "a meaning only within a transaction"),
+    ("BEGIN;DECLARE c CURSOR FOR SELECT * FROM pb;FETCH 10 FROM c;CLOSE c;END;", ""),
+    (
+        "BEGIN;DECLARE c NO SCROLL CURSOR FOR SELECT CASE v WHEN 1 THEN 2 END FROM pb;MOVE 2 FROM c;FETCH c;END;",
+        "",
+    ),
+    ("DECLARE c CURSOR FOR SELECT 1;", "a meaning only within a transaction"),
+    ("DECLARE c CURSOR WITH HOLD FOR SELECT 1;", "1:1: a cursor that stays open"),
+    ("DO $$ BEGIN PERFORM count(*) FROM pb; END $$;", ""),
+    ("CREATE TEMP TABLE IF NOT EXISTS tt (x int);INSERT INTO tt VALUES (1);", "1:1: a temporary table"),
+    ("NOTIFY ch, 'hello';", ""),
+    ("LISTEN ch;", "1:1: a session of a workload takes no notifications"),
+    ("PREPARE p AS SELECT 1;EXECUTE p;", "1:1: a statement that prepares others"),
+    ("EXPLAIN SELECT count(*) FROM pb;", ""),
+    ("EXPLAIN (ANALYZE, BUFFERS) SELECT count(*) FROM pb;", ""),
+    ("\\set t random(1, 9)\nSELECT count(*) FROM pb WHERE v::text = ':t';", ""),
+    ("SELECT 'x' AS t \\gset\nSELECT count(*) FROM pb WHERE v::text = ':t';", ""),
+    ("\\set t 1\nSELECT 'a :t';", "2:11: :t in quotes"),
+    (
+        "\\setrandom n 1 :scale\nSELECT :n;",
+        "1:1: \\setrandom is of pgbench before 9.6; write \\set n random(1, :scale)",
+    ),
+    ("\\setrandom n 1 9 gaussian 2.5\nSELECT :n;", "write \\set n random_gaussian(1, 9, 2.5)"),
+    ("COPY pb TO STDOUT;", "1:1: COPY moves rows by a protocol of its own"),
+];
+
+#[test]
+fn small_scripts_of_pgbench_are_imported_or_refused_with_a_way_out() {
+    let wrong: Vec<String> = SMALL
+        .iter()
+        .filter_map(|(script, expected)| match (imported_with(script, &[]), *expected) {
+            (Ok(_), "") => None,
+            (Err(refusal), expected) if !expected.is_empty() && refusal.contains(expected) => {
+                (!refusal.contains("; ")).then(|| format!("no way out: {refusal}"))
+            }
+            (Ok(_), expected) => Some(format!("{script} was imported, and not refused: {expected}")),
+            (Err(refusal), expected) => Some(format!("{script}: {refusal}, and not: {expected}")),
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let imported = imported("BEGIN READ ONLY;SELECT 1;END;");
+    assert!(imported.notes.iter().any(|note| note.contains("without READ ONLY")), "{:?}", imported.notes);
+    let quoted = self::imported(
+        "\\set t random(1, 9)\nSELECT ':t' || 'a:t' WHERE 'x' <> ':t';".replace("'a:t'", "'a'").as_str(),
+    );
+    assert!(
+        quoted.files.iter().any(|(_, text)| text.contains("SELECT :t || 'a' WHERE 'x' <> :t;")),
+        "{:?}",
+        quoted.files
+    );
 }

@@ -1,13 +1,13 @@
 //! `dyno awr diff`: two reports side by side.
 
-use dyno_analyze::intervals::{Between, LoadLine, between};
+use dyno_analyze::intervals::{Between, LoadLine, SectionLine, between};
 use dyno_awr::AwrReport;
 use dyno_awr::diff::{Became, Change, Difference, EventChange, Switch, diff};
 use dyno_report::number::ABSENT;
 use dyno_report::style::{Paint, Style};
 use dyno_report::table::{Cell, Column, Table};
 use dyno_report::text::clean;
-use dyno_report::{Differences, Per, load_grid};
+use dyno_report::{Differences, Per, load_grid, sections_grid};
 use serde_json::{Value, json};
 
 use super::change::{LISTED, change, side, spelled as spelled_change};
@@ -95,6 +95,10 @@ fn tables(held: &Held, talk: &Talk) -> String {
         text.push('\n');
         text.push_str(&table);
     }
+    if !between.sections.is_empty() {
+        text.push('\n');
+        text.push_str(&Table::from(&sections_grid(&between.sections, *differences)).render(&style));
+    }
     for (head, switches) in [("parameter", &difference.parameters), ("plans of statement", &difference.plans)]
     {
         if switches.is_empty() {
@@ -168,6 +172,14 @@ fn spelled(a: &AwrReport, b: &AwrReport, held: &Held, names: bool) -> Value {
         let [per_s, per_txn] = [&of.per_s, &of.per_txn].map(|of| spelled_change(of, *differences));
         json!({ "name": of.name, "per_s": per_s, "per_txn": per_txn })
     };
+    let section = |of: &SectionLine| {
+        let mut value = spelled_change(&of.change, *differences);
+        value["section"] = of.section.as_str().into();
+        value["row"] = of.row.as_str().into();
+        value["figure"] = of.figure.as_str().into();
+        value["per_s"] = of.per_s.into();
+        value
+    };
     let switch = |of: &Switch| json!({ "name": of.name, "a": of.a, "b": of.b });
     json!({
         "a": a.file,
@@ -179,6 +191,7 @@ fn spelled(a: &AwrReport, b: &AwrReport, held: &Held, names: bool) -> Value {
         "events": difference.events.iter().map(event).collect::<Value>(),
         "statements": difference.statements.iter().map(|of| diff_tops::statement(of, *differences)).collect::<Value>(),
         "segments": difference.segments.iter().map(|of| diff_tops::segment(of, *differences, names)).collect::<Value>(),
+        "sections": between.sections.iter().map(section).collect::<Value>(),
         "parameters": difference.parameters.iter().map(switch).collect::<Value>(),
         "plans": difference.plans.iter().map(switch).collect::<Value>(),
     })

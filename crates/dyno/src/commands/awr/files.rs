@@ -93,6 +93,11 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
+    /// Something could not be used.
+    pub(super) fn fail(&mut self) {
+        self.unreadable = true;
+    }
+
     /// 0 all read, 1 with warnings, 2 some unreadable.
     pub(super) fn exit(&self) -> Exit {
         match (self.unreadable, self.warnings) {

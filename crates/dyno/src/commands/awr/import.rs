@@ -115,6 +115,11 @@ pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<
     })
 }
 
+/// Whether the report says when its interval begins; without that its record would have no place in time.
+pub(super) fn is_dated(report: &AwrReport) -> bool {
+    begin(report).is_some()
+}
+
 /// When the report begins. It tells its host's own time and no zone; records are in UTC, and what was printed is a label.
 fn begin(report: &AwrReport) -> Option<Timestamp> {
     let of_instance = || report.instances.first().and_then(|instance| instance.words.get("begin_time"));
@@ -180,6 +185,7 @@ fn imported(report: &AwrReport) -> Imported {
     let mut labels: BTreeMap<String, String> =
         report.words.iter().map(|(name, word)| ((*name).to_owned(), word.text.clone())).collect();
     labels.insert("report_type".into(), report.kind.name().into());
+    labels.insert("form".into(), report.form.name().into());
     for name in ["dbid", "inst_num", "begin_snap", "end_snap", "cpus", "cores", "sockets", "memory_gb"] {
         labels.extend(report.value(name).map(|value| (name.to_owned(), value.to_string())));
     }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use dyno_awr::compat::Layout;
-use dyno_awr::row::{COLUMNS, GROUPS, WIDE, column_names, is_column, lines};
+use dyno_awr::row::{COLUMNS, GROUPS, WIDE, column_names, is_column, lines, section_lists};
 use dyno_awr::{Line, Show, Value, format, moment};
 use dyno_record::RepositoryError;
 use dyno_report::number::ABSENT;
@@ -64,6 +64,7 @@ fn names(talk: &Talk) -> anyhow::Result<Exit> {
     let mut text = String::new();
     column_names().for_each(|name| text.extend([name, "\n"]));
     GROUPS.iter().for_each(|group| text.extend([group, ".NAME\n"]));
+    section_lists().for_each(|list| text.extend([list, ".FIGURE.NAME\n"]));
     talk.show(&text)?;
     Ok(Exit::Done)
 }
@@ -83,9 +84,23 @@ pub(super) fn store(
     let repository = context::repository(common)?;
     let mut stored = Vec::new();
     let mut known = 0;
-    let of_report = |report: dyno_awr::AwrReport| import::record(&report, marked);
-    let outcome = files::read(files, talk, of_report, |record| {
-        let record = record?;
+    let mut undated = false;
+    let of_report = |report: dyno_awr::AwrReport| match import::is_dated(&report) {
+        true => import::record(&report, marked).map(Ok),
+        false => Ok(Err(report.file)),
+    };
+    let mut outcome = files::read(files, talk, of_report, |record| {
+        let record = match record? {
+            Ok(record) => record,
+            Err(file) => {
+                undated = true;
+                talk.error(
+                    &format!("{file}: it does not say when its interval begins, so it is not stored"),
+                    "import the whole report, with the table of its snapshots",
+                );
+                return Ok(());
+            }
+        };
         // The same report may come again, under another file's name or with other marks: the first stays.
         if repository.load(&record.id).is_ok() {
             known += 1;
@@ -98,6 +113,9 @@ pub(super) fn store(
         }
         Ok(())
     })?;
+    if undated {
+        outcome.fail();
+    }
     talk.json(&stored)?;
     let note = if known > 0 { format!("; {known} were stored before") } else { String::new() };
     let records = if stored.len() == 1 { "1 record".into() } else { format!("{} records", stored.len()) };

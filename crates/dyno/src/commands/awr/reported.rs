@@ -1,7 +1,7 @@
 //! The beginning of a report, as a record keeps it: load profile and top timed events.
 
-use dyno_awr::{AwrReport, Event};
-use dyno_record::{Reported, ReportedEvent, ReportedLoad};
+use dyno_awr::{AwrReport, Event, SectionFigure, section_figures};
+use dyno_record::{Reported, ReportedEvent, ReportedLoad, ReportedSection};
 
 /// Figures of the load profile in the order of the reports, and what they are called.
 const LOAD: [(&str, &str); 27] = [
@@ -73,6 +73,18 @@ pub(super) fn of(report: &AwrReport) -> Reported {
         db_time_s: db_time,
         load_profile: load.collect(),
         top_events: report.top_events.iter().map(event).collect(),
+        sections: section_figures(report).iter().map(section).collect(),
+    }
+}
+
+fn section(row: &SectionFigure<'_>) -> ReportedSection {
+    ReportedSection {
+        section: row.section.to_owned(),
+        row: row.row.to_owned(),
+        figure: row.figure.to_owned(),
+        value: row.reading.value,
+        step: row.reading.step,
+        per_s: row.per_s,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Comma-separated values (RFC 4180), with comment lines, as people keep the tables of documents: one line at a time.
+//! Separated values (RFC 4180, also with other separators than commas), with comment lines, as people keep the tables of documents: one line at a time.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -17,8 +17,8 @@ pub(in crate::commands) struct Csv<R> {
 impl<R: Read> Csv<R> {
     /// Opens a table by reading the names of its columns. Lines that begin with `#` between records and empty lines are left
     /// out.
-    pub(in crate::commands) fn open(text: R) -> Result<Self, CsvError> {
-        let mut table = Self::rows(text);
+    pub(in crate::commands) fn open(text: R, separator: u8) -> Result<Self, CsvError> {
+        let mut table = Self::rows(text, separator);
         let Some(line) = table.advance()? else {
             let line = table.reader.get_ref().lines();
             return Err(CsvError { line, problem: "there is no line that names columns".into() });
@@ -32,13 +32,14 @@ impl<R: Read> Csv<R> {
     }
 
     /// Lines of cells of which none names columns, for those who know better.
-    pub(in crate::commands) fn rows(text: R) -> Self {
+    pub(in crate::commands) fn rows(text: R, separator: u8) -> Self {
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
+            .delimiter(separator)
             .comment(Some(b'#'))
             .terminator(Terminator::Any(b'\n'))
-            .from_reader(Strict::new(text));
+            .from_reader(Strict::new(text, separator));
         Self { columns: Vec::new(), reader, record: StringRecord::new() }
     }
 
@@ -92,7 +93,7 @@ type Lines = Vec<(u64, Vec<String>)>;
 /// All of a table.
 #[cfg(test)]
 fn read(text: &str) -> Result<(Vec<String>, Lines), CsvError> {
-    let mut table = Csv::open(text.as_bytes())?;
+    let mut table = Csv::open(text.as_bytes(), b',')?;
     let mut lines = Vec::new();
     while let Some((line, cells)) = table.next()? {
         lines.push((line, cells.into_iter().map(str::to_owned).collect()));
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn one_endless_line_is_refused_before_it_is_held() {
         let endless = std::io::Read::chain("a,b\n1,\"".as_bytes(), std::io::repeat(b'x'));
-        let mut table = Csv::open(endless).unwrap();
+        let mut table = Csv::open(endless, b',').unwrap();
         let error = table.next().unwrap_err().to_string();
         assert!(error.contains("line 2: more than 1 MiB"), "{error}");
     }

@@ -100,7 +100,9 @@ fn collect(
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
-    use super::super::record::{Common, Lines, Plans};
+    use super::super::dialect::CsvDialect;
+    use super::super::plans::Plans;
+    use super::super::record::{Common, Lines};
     use super::super::source::Source;
     use super::*;
 
@@ -109,19 +111,15 @@ mod tests {
         let table = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(table.path(), "ops\n100\n").unwrap();
         let mut source = Source::open(table.path()).unwrap();
-        let common = Common {
-            file: "t.csv".into(),
-            path: "t.csv".into(),
-            sets: &[],
-            variant: None,
-            tags: &[],
-            product: None,
-            now: jiff::Timestamp::UNIX_EPOCH,
-            imported_at: dyno_record::rfc3339(jiff::Timestamp::UNIX_EPOCH),
-            salt: 0,
-        };
+        let common = Common::for_test("t.csv");
         let maps = ["ops=ops_per_s".parse().unwrap()];
-        let mut lines = Lines { source: &mut source, maps: &maps, common: &common, plans: Plans::default() };
+        let mut lines = Lines {
+            source: &mut source,
+            maps: &maps,
+            common: &common,
+            dialect: &CsvDialect::default(),
+            plans: Plans::default(),
+        };
         let mut all = Vec::new();
         lines
             .each(|line| {

@@ -1,7 +1,7 @@
 //! What the columns of a foreign table mean: `COLUMN=FIELD[:UNIT][@TARGET]`.
 
 use dyno_analyze::points::Measure;
-use dyno_plan::keys;
+use dyno_plan::keys::{self, Kind};
 use dyno_record::Unit;
 
 /// A unit as tables print it, ours, and how many of ours one of theirs is.
@@ -50,12 +50,37 @@ pub(super) enum Field {
     Tag,
     /// When the run started.
     StartedAt,
-    /// A key of the plan.
-    Key(&'static str),
+    /// A key of the plan, and whether its value may be a number with a fraction or groups of digits.
+    Key { path: &'static str, is_number: bool },
     /// A text that tells lines apart, under its own name.
     Label,
     /// A figure; the factor turns the table's unit into `unit`.
     Metric { name: String, unit: Unit, factor: f64 },
+}
+
+impl Field {
+    /// Whether its cells are numbers.
+    pub(super) fn is_number(&self) -> bool {
+        match self {
+            Self::Sessions | Self::Ops | Self::Seconds(_) | Self::Metric { .. } => true,
+            Self::Key { is_number, .. } => *is_number,
+            Self::Variant | Self::Tag | Self::StartedAt | Self::Label => false,
+        }
+    }
+}
+
+/// Whether a key of this kind takes a bare number.
+fn is_number(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Count(..)
+            | Kind::Number(..)
+            | Kind::Decimal(..)
+            | Kind::Size(..)
+            | Kind::BlockSize(..)
+            | Kind::Span(..)
+            | Kind::Rate(..)
+    )
 }
 
 /// One `--map`.
@@ -122,7 +147,7 @@ fn field(name: &str, unit: Option<&Spelling>) -> Result<Field, (String, String)>
         "tag" => Some(Field::Tag),
         "started_at" => Some(Field::StartedAt),
         "label" => Some(Field::Label),
-        _ => keys::find(name).map(|key| Field::Key(key.path)),
+        _ => keys::find(name).map(|key| Field::Key { path: key.path, is_number: is_number(&key.kind) }),
     };
     match (plain, unit) {
         (Some(field), None) => return Ok(field),
@@ -197,7 +222,12 @@ mod tests {
         for (text, column, field, target) in [
             ("jobs=sessions", "jobs", Field::Sessions, None),
             ("ops=ops@pdb1", "ops", Field::Ops, Some("pdb1")),
-            ("pct=workload.update_pct", "pct", Field::Key("workload.update_pct"), None),
+            (
+                "pct=workload.update_pct",
+                "pct",
+                Field::Key { path: "workload.update_pct", is_number: true },
+                None,
+            ),
             ("t=service_mean_us:ms", "t", metric("service_mean_us", Unit::Microseconds, 1e3), None),
             ("t=service_mean_us:s", "t", metric("service_mean_us", Unit::Microseconds, 1e6), None),
             ("load=load_s", "load", metric("load_s", Unit::Seconds, 1.0), None),

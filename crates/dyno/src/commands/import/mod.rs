@@ -1,9 +1,16 @@
 //! `dyno import`: results of other tools and documents as run records, and records out of reports.
 
 pub(super) mod csv;
+mod dialect;
 mod lanes;
+mod logs;
 mod map;
+pub(super) mod moment;
+pub(super) mod number;
 mod page;
+mod pairs;
+mod plans;
+mod progress;
 mod record;
 pub(super) mod source;
 pub(super) mod strict;
@@ -18,7 +25,9 @@ use crate::context;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 use map::{MapError, Mapping};
-use record::{Lines, Plans};
+use plans::Plans;
+use progress::ImportProgress;
+use record::Lines;
 use source::{Kind, Source};
 
 pub(super) fn run(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
@@ -27,6 +36,12 @@ pub(super) fn run(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::R
         return from_awr(common, args, talk);
     }
     let mut source = Source::open(&args.file)?;
+    if args.map.is_empty()
+        && source.kind()? != Kind::Page
+        && let Some((tool, runs)) = logs::read(&mut source)?
+    {
+        return from_log(&source, tool, runs, common, args, talk);
+    }
     match source.kind()? {
         Kind::Table => from_table(&mut source, common, args, talk),
         kind => from_page(&mut source, kind, common, args, talk),
@@ -79,7 +94,7 @@ fn from_page(
     say_more(rows.len(), count, talk);
     let done = if args.dry_run { "would be stored" } else { "stored" };
     let again = if there > 0 { format!("; {there} were there already") } else { String::new() };
-    talk.say(&format!("{} records {done}, as they were measured{again}", count - there));
+    talk.say(&format!("{} records {done}, each judged again{again}", count - there));
     if stored.unread > 0 {
         talk.say(&format!("{} conclusions cannot be read and were left out", stored.unread));
     }
@@ -97,22 +112,18 @@ fn from_table(source: &mut Source, common: &Common, args: &cli::Import, talk: &T
         .iter()
         .map(|text| text.parse().map_err(|error: MapError| usage(error.to_string(), error.hint)))
         .collect::<anyhow::Result<_>>()?;
-    let now = Timestamp::now();
-    let common_to_all = record::Common {
-        file: args.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        path: source.name().to_owned(),
-        sets: &common.set,
-        variant: args.marks.variant.as_deref(),
-        tags: &args.marks.tag,
-        product: args.product.as_deref(),
-        now,
-        imported_at: rfc3339(now),
-        salt: mix(now.as_nanosecond() as u64 ^ u64::from(std::process::id())) as u16,
-    };
-    let mut table = Lines { source, maps: &maps, common: &common_to_all, plans: Plans::default() };
+    let common_to_all = common_to_all("csv", source, common, args);
+    let (dialect, note) = dialect::dialect(source, &maps, &args.dialect)?;
+    if let Some(note) = note {
+        talk.say(&note);
+    }
+    let mut table =
+        Lines { source, maps: &maps, common: &common_to_all, dialect: &dialect, plans: Plans::default() };
     let (mut reconciler, mut shown, mut count) = (Reconciler::default(), Vec::new(), 0);
+    let progress = ImportProgress::new(talk, "read", None);
     table.each(|line| {
         count += line.len();
+        progress.at(count);
         reconciler.add(line);
         shown.extend(line.iter().take(SHOWN_MAX.saturating_sub(shown.len())).cloned());
         Ok(())
@@ -122,7 +133,8 @@ fn from_table(source: &mut Source, common: &Common, args: &cli::Import, talk: &T
     }
     let checks = reconciler.checks();
     if !args.dry_run {
-        store(&context::repository(common)?, &mut table, &checks)?;
+        let progress = ImportProgress::new(talk, "stored", Some(count));
+        store(&context::repository(common)?, &mut table, &checks, &progress)?;
     }
     talk.json_each(|put| table.each(|line| with_checks(line, &checks).iter().try_for_each(&mut *put)))?;
     talk.show(&dyno_report::import_table(&shown, &talk.style()))?;
@@ -130,6 +142,58 @@ fn from_table(source: &mut Source, common: &Common, args: &cli::Import, talk: &T
     say(&checks, talk);
     let done = if args.dry_run { "would be stored" } else { "stored" };
     talk.say(&format!("{count} records {done}; none is audited, as nobody here measured them"));
+    Ok(Exit::Done)
+}
+
+/// What holds for all records of the file.
+fn common_to_all<'c>(
+    format: &'static str,
+    source: &Source,
+    common: &'c Common,
+    args: &'c cli::Import,
+) -> record::Common<'c> {
+    let now = Timestamp::now();
+    record::Common {
+        format,
+        file: args.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        path: source.name().to_owned(),
+        sets: &common.set,
+        variant: args.marks.variant.as_deref(),
+        tags: &args.marks.tag,
+        product: args.product.as_deref(),
+        now,
+        imported_at: rfc3339(now),
+        salt: mix(now.as_nanosecond() as u64 ^ u64::from(std::process::id())) as u16,
+    }
+}
+
+/// Results in the log of another tool, one record each.
+fn from_log(
+    source: &Source,
+    tool: &'static str,
+    runs: Vec<logs::LogRun>,
+    common: &Common,
+    args: &cli::Import,
+    talk: &Talk,
+) -> anyhow::Result<Exit> {
+    let common_to_all = common_to_all(tool, source, common, args);
+    let records = record::of_log(runs, &common_to_all)?;
+    if !args.dry_run {
+        let repository = context::repository(common)?;
+        let mut batch = repository.batch()?;
+        for record in &records {
+            batch.add(record)?;
+        }
+        batch.commit()?;
+    }
+    talk.json_each(|put| records.iter().try_for_each(put))?;
+    let shown = &records[..records.len().min(SHOWN_MAX)];
+    talk.show(&dyno_report::import_table(shown, &talk.style()))?;
+    say_more(shown.len(), records.len(), talk);
+    let done = if args.dry_run { "would be stored" } else { "stored" };
+    let count = records.len();
+    let results = if count == 1 { "result" } else { "results" };
+    talk.say(&format!("{count} {results} of {tool} {done}, not audited: Dyno did not measure them"));
     Ok(Exit::Done)
 }
 
@@ -147,8 +211,14 @@ fn with_checks<'l>(line: &'l mut [RunRecord], checks: &[AuditCheck]) -> &'l [Run
 }
 
 /// Stores all records or, where one cannot be stored, none. They are read, packed and stored on threads of their own.
-fn store(repository: &Repository, table: &mut Lines<'_>, checks: &[AuditCheck]) -> anyhow::Result<()> {
+fn store(
+    repository: &Repository,
+    table: &mut Lines<'_>,
+    checks: &[AuditCheck],
+    progress: &ImportProgress<'_>,
+) -> anyhow::Result<()> {
     let mut batch = repository.batch()?;
+    let mut count = 0;
     let read = |put: &mut dyn FnMut(RunRecord) -> anyhow::Result<()>| {
         table.each(|line| {
             with_checks(line, checks);
@@ -156,6 +226,8 @@ fn store(repository: &Repository, table: &mut Lines<'_>, checks: &[AuditCheck]) 
         })
     };
     lanes::each_packed(read, |record| {
+        count += 1;
+        progress.at(count);
         batch.add_packed(record).map(|_| ()).map_err(|error| match error {
             RepositoryError::Exists { .. } => {
                 usage(error.to_string(), "start the import again: it draws other names")

@@ -1,4 +1,4 @@
-//! Records out of a report's page: as they were measured, under their own names.
+//! Records out of a report's page: under their own names, and judged again.
 
 use std::io::Read as _;
 
@@ -31,7 +31,8 @@ pub(super) fn each(
     args: &cli::Import,
     mut take: impl FnMut(RunRecord) -> anyhow::Result<()>,
 ) -> anyhow::Result<Embedded> {
-    let mut marked = |record: RunRecord| take(with_marks(record, args));
+    // Nobody here saw it measured: it is valid only where its figures still say so.
+    let mut marked = |record: RunRecord| take(dyno_analyze::rejudged(with_marks(record, args)));
     if kind == Kind::Record {
         return marked(one(source)?).map(|()| Embedded::default());
     }

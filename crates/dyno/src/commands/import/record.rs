@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Context as _;
-use dyno_plan::engine::IMPORTED;
-use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{
     AuditCheck, CheckStatus, Gate, Identity, Imported, Kind, Metric, OpStats, RunRecord, Status, TargetFacts,
     Unit, Window, new_run_id, rfc3339,
 };
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::csv::Csv;
+use super::dialect::{CsvDialect, RecordRows};
+use super::logs::LogRun;
 use super::map::{Field, Mapping};
+use super::moment;
+use super::number::{number, plain};
+use super::plans::Plans;
 use super::source::Source;
 use super::strict::CsvError;
 use crate::exit::usage;
@@ -22,6 +24,8 @@ const NO_FIGURE: [&str; 6] = ["", "-", "–", "n/a", "N/A", "NA"];
 
 /// What holds for all lines.
 pub(super) struct Common<'c> {
+    /// The form that the figures are in: `csv`, `sysbench`.
+    pub(super) format: &'static str,
     pub(super) file: String,
     /// The file as errors name it.
     pub(super) path: String,
@@ -34,6 +38,25 @@ pub(super) struct Common<'c> {
     pub(super) imported_at: String,
     /// Sixteen random bits that the names of the records begin with.
     pub(super) salt: u16,
+}
+
+#[cfg(test)]
+impl Common<'_> {
+    /// What holds for the lines of `file` in a test.
+    pub(super) fn for_test(file: &str) -> Self {
+        Self {
+            format: "csv",
+            file: file.into(),
+            path: file.into(),
+            sets: &[],
+            variant: None,
+            tags: &[],
+            product: None,
+            now: Timestamp::UNIX_EPOCH,
+            imported_at: rfc3339(Timestamp::UNIX_EPOCH),
+            salt: 0,
+        }
+    }
 }
 
 /// The figures of one record to be.
@@ -62,6 +85,7 @@ pub(super) struct Lines<'t> {
     pub(super) source: &'t mut Source,
     pub(super) maps: &'t [Mapping],
     pub(super) common: &'t Common<'t>,
+    pub(super) dialect: &'t CsvDialect,
     pub(super) plans: Plans,
 }
 
@@ -74,15 +98,19 @@ impl Lines<'_> {
     ) -> anyhow::Result<()> {
         let common = self.common;
         let wrong = |error: CsvError| {
-            usage(format!("{}: {error}", common.path), "a table of comma-separated values is needed")
+            usage(
+                format!("{}: {error}", common.path),
+                "--separator says what stands between two cells; `dyno import --help` shows what a table looks like",
+            )
         };
-        let mut table = Csv::open(self.source.reader()?).map_err(wrong)?;
-        let columns = columns(&table.columns, self.maps, common)?;
+        let mut table =
+            RecordRows::open(self.source.reader()?, self.dialect.layout, self.maps).map_err(wrong)?;
+        let columns = columns(table.columns(), self.maps, common)?;
         let mut before = 0;
         while let Some((number, cells)) = table.next().map_err(wrong)? {
             let mut line = Line::default();
             for &(at, map) in &columns {
-                read(&mut line, map, cells[at], number, common)?;
+                read(&mut line, map, cells[at], number, common, self.dialect)?;
             }
             let frame = frame(&mut line, number, common, &mut self.plans)?;
             let mut records = build(before, line, frame, common)?;
@@ -95,6 +123,26 @@ impl Lines<'_> {
     }
 }
 
+/// The results of another tool as records.
+pub(super) fn of_log(runs: Vec<LogRun>, common: &Common<'_>) -> anyhow::Result<Vec<RunRecord>> {
+    let (mut plans, mut records) = (Plans::default(), Vec::with_capacity(runs.len()));
+    for run in runs {
+        let metrics = run.metrics.into_iter();
+        let metrics = metrics.map(|(name, (value, unit))| (name, Metric::Value { value, unit })).collect();
+        let mut line = Line {
+            sessions: run.sessions,
+            seconds: run.seconds,
+            started_at: run.started_at,
+            labels: run.labels,
+            whole: Figures { ops: None, metrics },
+            ..Line::default()
+        };
+        let frame = frame(&mut line, run.line, common, &mut plans)?;
+        records.append(&mut build(records.len(), line, frame, common)?);
+    }
+    Ok(records)
+}
+
 /// Where each mapped column stands.
 fn columns<'m>(
     names: &[String],
@@ -104,7 +152,10 @@ fn columns<'m>(
     if maps.is_empty() {
         return Err(usage(
             "no --map says what the columns are",
-            format!("the columns are {}; see `dyno import --help`", names.join(", ")),
+            format!(
+                "the columns are {}; see `dyno import --help`, which also lists the tools whose logs are known",
+                names.join(", ")
+            ),
         ));
     }
     let place = |map: &'m Mapping| match names.iter().position(|column| *column == map.column) {
@@ -117,34 +168,46 @@ fn columns<'m>(
     maps.iter().map(place).collect()
 }
 
-fn read(line: &mut Line, map: &Mapping, cell: &str, number: u64, common: &Common<'_>) -> anyhow::Result<()> {
-    take(line, map, cell).map_err(|problem| {
+fn read(
+    line: &mut Line,
+    map: &Mapping,
+    cell: &str,
+    number: u64,
+    common: &Common<'_>,
+    dialect: &CsvDialect,
+) -> anyhow::Result<()> {
+    take(line, map, cell, dialect).map_err(|problem| {
         let place = format!("{} line {number}, column {:?}", common.file, map.column);
         usage(
             format!("{place}: {cell:?} {problem}"),
-            "mend the cell, or leave it empty where there is no figure",
+            match problem.as_str() {
+                NO_ZONE => "--time-zone UTC, or the zone in which it was written, such as Europe/Berlin",
+                _ => "mend the cell, or leave it empty where there is no figure",
+            },
         )
     })
 }
 
 /// Takes a cell into the line; the error ends a sentence that begins with the cell.
-fn take(line: &mut Line, map: &Mapping, cell: &str) -> Result<(), String> {
+fn take(line: &mut Line, map: &Mapping, cell: &str, dialect: &CsvDialect) -> Result<(), String> {
     if NO_FIGURE.contains(&cell) {
         return Ok(());
     }
-    let number = || match cell.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        _ => Err("is no number".to_owned()),
-    };
+    let number = || number(cell, dialect.decimal).ok_or_else(|| "is no number".to_owned());
     match &map.field {
         Field::Sessions => {
-            line.sessions = Some(cell.parse().map_err(|_| "is no number of sessions".to_owned())?);
+            let whole = number().ok().filter(|number| number.fract() == 0.0 && *number >= 0.0);
+            let whole = whole.filter(|number| *number <= f64::from(u32::MAX));
+            line.sessions = Some(whole.ok_or_else(|| "is no number of sessions".to_owned())? as u32);
         }
         Field::Seconds(factor) => line.seconds = Some(number()? * factor),
         Field::Variant => line.variant = Some(cell.to_owned()),
         Field::Tag => line.tags.push(cell.to_owned()),
-        Field::StartedAt => line.started_at = Some(moment(cell)?),
-        Field::Key(path) => line.sets.push(format!("{path}={cell}")),
+        Field::StartedAt => line.started_at = Some(started_at(cell, dialect)?),
+        Field::Key { path, is_number } => {
+            let plain = is_number.then(|| plain(cell, dialect.decimal)).flatten();
+            line.sets.push(format!("{path}={}", plain.as_deref().unwrap_or(cell)));
+        }
         Field::Label => {
             line.labels.insert(map.column.clone(), cell.to_owned());
         }
@@ -165,10 +228,19 @@ fn figures<'l>(line: &'l mut Line, map: &Mapping) -> &'l mut Figures {
     }
 }
 
-/// A moment: RFC 3339, or a date alone.
-fn moment(cell: &str) -> Result<Timestamp, String> {
-    let full = if cell.len() == 10 { format!("{cell}T00:00:00Z") } else { cell.to_owned() };
-    full.parse().map_err(|_| "is no moment: write 2026-03-21T14:25:01Z or 2026-03-21".to_owned())
+/// What is wrong with a time that needs `--time-zone`.
+const NO_ZONE: &str = "tells no time zone";
+
+/// A moment. A date alone is of UTC where no zone is given.
+fn started_at(cell: &str, dialect: &CsvDialect) -> Result<Timestamp, String> {
+    let mut style = dialect.moments.clone();
+    if style.zone.is_none() && !cell.contains(':') {
+        style.zone = Some(TimeZone::UTC);
+    }
+    moment::moment(cell, &style).map_err(|problem| match problem.ends_with(NO_ZONE) {
+        true => NO_ZONE.to_owned(),
+        false => "is no moment: write 2026-03-21T14:25:01Z or 2026-03-21".to_owned(),
+    })
 }
 
 /// The records of one line, before which there were `index`.
@@ -235,32 +307,6 @@ fn put_figures(record: &mut RunRecord, figures: Figures) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Plans of the lines so far, by what was set: most lines have one that another has.
-#[derive(Default)]
-pub(super) struct Plans(BTreeMap<Vec<String>, Plan>);
-
-impl Plans {
-    fn of(&mut self, sets: Vec<String>, common: &Common<'_>) -> anyhow::Result<Plan> {
-        if let Some(plan) = self.0.get(&sets) {
-            return Ok(plan.clone());
-        }
-        // A plan needs a database; which one is set by the caller.
-        let target = Some(IMPORTED.0[0].template.to_owned());
-        let mut plan =
-            dyno_plan::read(&PlanSource { sets: sets.clone(), target, ..PlanSource::of(IMPORTED) })?;
-        plan.target.url =
-            TargetUrl { scheme: "imported".into(), path: common.file.clone(), ..TargetUrl::default() };
-        // Whoever stores the records relies on it.
-        serde_json::from_str::<Plan>(&serde_json::to_string(&plan)?)
-            .with_context(|| format!("the plan of a record of {} cannot be read back", common.file))?;
-        // A table may set another value in each line: then remembering them is of no use.
-        if self.0.len() < 1_000 {
-            self.0.insert(sets, plan.clone());
-        }
-        Ok(plan)
-    }
-}
-
 /// The record of a line without its figures and names; takes what the line says beside figures.
 fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> anyhow::Result<RunRecord> {
     let mut sets: Vec<String> = common.sets.iter().chain(&line.sets).cloned().collect();
@@ -268,9 +314,9 @@ fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -
         sets.push(format!("run.sessions_per_schema={sessions}"));
     }
     let known = sets.iter().filter_map(|set| Some(set.split_once('=')?.0.trim().to_owned())).collect();
-    let plan = plans.of(sets, common)?;
+    let plan = plans.of(sets, &common.file)?;
     let imported = Imported {
-        format: "csv".into(),
+        format: common.format.into(),
         file: common.file.clone(),
         line: Some(number),
         imported_at: common.imported_at.clone(),
@@ -309,132 +355,5 @@ fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::{Cursor, Read, Seek, SeekFrom};
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-
-    /// What holds for the lines of `file`.
-    fn common(file: &str) -> Common<'static> {
-        Common {
-            file: file.into(),
-            path: file.into(),
-            sets: &[],
-            variant: None,
-            tags: &[],
-            product: None,
-            now: Timestamp::UNIX_EPOCH,
-            imported_at: rfc3339(Timestamp::UNIX_EPOCH),
-            salt: 0,
-        }
-    }
-
-    /// A file that counts the bytes read from it.
-    struct Counted(Cursor<String>, Arc<AtomicUsize>);
-
-    impl Read for Counted {
-        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-            let read = self.0.read(out)?;
-            self.1.fetch_add(read, Ordering::Relaxed);
-            Ok(read)
-        }
-    }
-
-    impl Seek for Counted {
-        fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-            self.0.seek(to)
-        }
-    }
-
-    /// However long a table is, each line is read once for each time the table is gone through, a plan is made for each
-    /// setting, and one line is held.
-    #[test]
-    fn a_line_of_a_long_table_takes_as_much_work_as_one_of_a_short() {
-        let maps =
-            ["s=sessions", "ops=ops_per_s", "reads=logical_reads_per_s@pdb1"].map(|map| map.parse().unwrap());
-        for count in [100, 2_000] {
-            let lines: String =
-                (0..count).map(|line| format!("{},{},7\n", 1 + line % 4, 100 + line)).collect();
-            let text = format!("s,ops,reads\n{lines}");
-            let (bytes, read) = (text.len(), Arc::new(AtomicUsize::new(0)));
-            let mut source = Source::over(Counted(Cursor::new(text), read.clone()));
-            let common = common("t.csv");
-            let mut table =
-                Lines { source: &mut source, maps: &maps, common: &common, plans: Plans::default() };
-            let mut records = 0;
-            for _ in 0..2 {
-                table
-                    .each(|line| {
-                        assert_eq!(line.len(), 2);
-                        records += line.len();
-                        Ok(())
-                    })
-                    .unwrap();
-            }
-            assert_eq!(records, 2 * 2 * count);
-            assert_eq!(read.load(Ordering::Relaxed), 2 * bytes);
-            assert_eq!(table.plans.0.len(), 4);
-        }
-    }
-
-    #[test]
-    fn records_of_a_line_share_all_but_names_moments_and_figures() {
-        let maps =
-            ["ops=ops_per_s", "a=logical_reads_per_s@a", "b=logical_reads_per_s@b", "t=seconds", "l=label"]
-                .map(|map| map.parse().unwrap());
-        let mut source = Source::over(Cursor::new("ops,a,b,t,l\n1,2,3,10,x\n,5,,,\n".to_owned()));
-        let common = common("t.csv");
-        let mut lines = Lines { source: &mut source, maps: &maps, common: &common, plans: Plans::default() };
-        let mut all = Vec::new();
-        lines
-            .each(|line| {
-                all.append(line);
-                Ok(())
-            })
-            .unwrap();
-        let [whole, a, b, alone] = all.as_slice() else { panic!("{} records", all.len()) };
-        assert_eq!(whole.one_target_of, None);
-        for (part, url) in [(a, "imported:///t.csv?target=a"), (b, "imported:///t.csv?target=b")] {
-            assert_eq!(part.one_target_of.as_deref(), Some(whole.id.as_str()));
-            assert_eq!(part.targets[0].url, url);
-            assert_eq!((&part.plan, &part.imported), (&whole.plan, &whole.imported));
-        }
-        assert_eq!(whole.ended_at, "1970-01-01T00:00:10.000000Z");
-        assert_eq!(b.started_at, "1970-01-01T00:00:00.000002Z");
-        assert_eq!(alone.started_at, alone.ended_at);
-        let names: std::collections::BTreeSet<&String> = all.iter().map(|record| &record.id).collect();
-        assert_eq!(names.len(), 4);
-    }
-
-    /// The plan is read back once for all lines that have it; what a file may be called must not break that.
-    #[test]
-    fn no_name_of_a_file_makes_a_record_that_cannot_be_read() {
-        for file in
-            ["a b.csv", "a?b=c&d.csv", "ä#%41:@[x]//.csv", "sqlite:x.csv", "..", "\u{1b}[31m.csv", "\"\\.csv"]
-        {
-            let maps = ["ops=ops_per_s".parse().unwrap()];
-            let mut source = Source::over(Cursor::new("ops\n1\n".to_owned()));
-            let common = common(file);
-            let mut lines =
-                Lines { source: &mut source, maps: &maps, common: &common, plans: Plans::default() };
-            let mut packer = dyno_record::Packer::new();
-            lines
-                .each(|line| {
-                    // Packing reads back, too.
-                    packer.pack(&line[0]).unwrap();
-                    packer.pack_known_plan(&line[0]).unwrap();
-                    Ok(())
-                })
-                .unwrap();
-        }
-    }
-
-    #[test]
-    fn more_lines_than_a_second_has_names_have_names_of_their_own() {
-        let names: std::collections::BTreeSet<String> =
-            (0..200_000).map(|index| name(Timestamp::UNIX_EPOCH, index, 0x7f3a)).collect();
-        assert_eq!(names.len(), 200_000);
-    }
-}
+#[path = "record_tests.rs"]
+mod tests;

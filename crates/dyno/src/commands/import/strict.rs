@@ -25,6 +25,7 @@ enum At {
 #[derive(Debug)]
 pub(in crate::commands) struct Strict<R> {
     inner: R,
+    separator: u8,
     at: At,
     /// Lines that have begun.
     line: u64,
@@ -38,9 +39,9 @@ pub(in crate::commands) struct Strict<R> {
 }
 
 impl<R> Strict<R> {
-    pub(super) fn new(inner: R) -> Self {
+    pub(super) fn new(inner: R, separator: u8) -> Self {
         let begins = VecDeque::new();
-        Self { inner, at: At::Record, line: 1, bytes: 0, opened: 0, begins, broken: None }
+        Self { inner, separator, at: At::Record, line: 1, bytes: 0, opened: 0, begins, broken: None }
     }
 
     /// The line on which the next record begins; to be asked for once for each.
@@ -73,7 +74,7 @@ impl<R> Strict<R> {
             (_, b'\n') => At::Record,
             (At::Comment, _) => At::Comment,
             (At::Closed, b'"') => At::Quoted,
-            (_, b',') => At::Cell,
+            (_, byte) if byte == self.separator => At::Cell,
             (At::Cell, b'"') => {
                 self.opened = self.line;
                 At::Quoted

@@ -3,7 +3,6 @@
 mod columns;
 mod read;
 mod settle;
-mod time;
 
 use std::cell::Cell;
 use std::io::Read;
@@ -15,6 +14,7 @@ use dyno_record::{ImportedMetric, RunRecord};
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::import::moment::{self, MomentStyle};
 use super::import::source::Source;
 use crate::cli::{Common, ImportMetrics};
 use crate::context;
@@ -72,9 +72,15 @@ pub(super) fn run(common: &Common, args: &ImportMetrics, talk: &Talk) -> anyhow:
 
 /// All files, each with its name.
 fn read_all(args: &ImportMetrics, talk: &Talk) -> anyhow::Result<Vec<(String, Metrics)>> {
-    let zone = args.time_zone.as_deref().map(time::zone).transpose();
+    let zone = args.time_zone.as_deref().map(moment::zone).transpose();
     let zone = zone.map_err(|why| usage(format!("--time-zone: {why}"), ""))?;
-    let told = Told { zone, metric: args.metric.clone() };
+    let moments = MomentStyle { zone, order: args.date_order };
+    let told = Told {
+        separator: args.separator.byte(),
+        decimal: args.decimal_mark,
+        moments,
+        metric: args.metric.clone(),
+    };
     let mut all = Vec::new();
     for path in &args.files {
         let mut source = Source::open(path)?;
@@ -83,6 +89,15 @@ fn read_all(args: &ImportMetrics, talk: &Talk) -> anyhow::Result<Vec<(String, Me
         let metrics = read::read(text, &told).map_err(|error| {
             let hint = match error.problem.contains("tells no time zone") {
                 true => "--time-zone UTC, or the zone in which it was exported, such as Europe/Berlin",
+                false if error.problem.contains("may be of two days") => {
+                    "--date-order month-day or --date-order day-month says which comes first"
+                }
+                false if error.problem.contains("is no number") => {
+                    "--decimal-mark comma reads 1.234,5; --decimal-mark point reads 1,234.5"
+                }
+                false if error.problem.contains("no line") => {
+                    "--separator semicolon or tab where no commas stand between cells; `dyno import-metrics --help` shows such a file"
+                }
                 false => "`dyno import-metrics --help` shows what such a file looks like",
             };
             usage(format!("{}: {error}", path.display()), hint)

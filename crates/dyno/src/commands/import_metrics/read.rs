@@ -7,8 +7,10 @@ use std::rc::Rc;
 use jiff::tz::TimeZone;
 
 use super::columns::{Column, Layout, Own, layout};
-use super::time;
+use crate::cli::{DateOrder, DecimalMark};
 use crate::commands::import::csv::Csv;
+use crate::commands::import::moment::{self, MomentStyle};
+use crate::commands::import::number;
 use crate::commands::import::strict::CsvError;
 
 /// Lines above the first value, values of a file, and metrics of one, at most.
@@ -40,12 +42,29 @@ pub(super) struct Values {
 pub(super) type Metrics = BTreeMap<Key, Values>;
 
 /// What the user says of a file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Told {
-    /// The zone of times that name none.
-    pub(super) zone: Option<TimeZone>,
+    pub(super) separator: u8,
+    /// `None`: a point, and no marks of thousands.
+    pub(super) decimal: Option<DecimalMark>,
+    pub(super) moments: MomentStyle,
     /// The metric of a file that does not name it.
     pub(super) metric: Option<String>,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self { separator: b',', decimal: None, moments: MomentStyle::default(), metric: None }
+    }
+}
+
+impl Told {
+    fn number(&self, cell: &str) -> Option<f64> {
+        match self.decimal {
+            Some(decimal) => number::number(cell, decimal),
+            None => cell.parse().ok().filter(|number: &f64| number.is_finite()),
+        }
+    }
 }
 
 /// Reads all of it.
@@ -53,7 +72,7 @@ pub(super) struct Told {
 /// # Errors
 /// The line, and what is wrong there.
 pub(super) fn read(text: impl Read, told: &Told) -> Result<Metrics, CsvError> {
-    let mut table = Csv::rows(text);
+    let mut table = Csv::rows(text, told.separator);
     let mut heads: Vec<Vec<String>> = Vec::new();
     let mut reading: Option<Reading<'_>> = None;
     let mut last = 0;
@@ -91,7 +110,9 @@ pub(super) fn read(text: impl Read, told: &Told) -> Result<Metrics, CsvError> {
 
 /// Whether a cell looks like a time, with whatever zone.
 fn is_time(cell: &str) -> bool {
-    time::seconds(cell, Some(&TimeZone::UTC)).is_ok()
+    moment::seconds(cell, &MomentStyle { zone: Some(TimeZone::UTC), order: Some(DateOrder::DayMonth) })
+        .is_ok()
+        || moment::order_evidence(cell).is_some()
 }
 
 /// Whether this is the first row below the heads: its time is one. Where a single line names columns, values follow it in any case.
@@ -135,8 +156,11 @@ impl Reading<'_> {
     }
 
     fn time(&self, text: &str, is_utc: bool) -> Result<f64, String> {
-        let utc = is_utc.then_some(TimeZone::UTC);
-        time::seconds(text, utc.as_ref().or(self.told.zone.as_ref()))
+        let mut style = self.told.moments.clone();
+        if is_utc {
+            style.zone = Some(TimeZone::UTC);
+        }
+        moment::seconds(text, &style)
     }
 
     fn long(&mut self, line: u64, columns: &[Column], cells: &[&str]) -> Result<(), String> {
@@ -190,7 +214,7 @@ impl Reading<'_> {
         if value.is_empty() {
             return Ok(());
         }
-        let number: f64 = value.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
+        let number: f64 = self.told.number(value).ok_or_else(|| {
             format!("{value:?} under {} is no number; write it as 1234.5, without a unit", own.name)
         })?;
         let period_s = if own.period.is_empty() { None } else { Some(period(&own.period)?) };

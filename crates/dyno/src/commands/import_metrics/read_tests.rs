@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn of(text: &str) -> Result<Metrics, String> {
-    let told = Told { zone: Some(TimeZone::UTC), metric: None };
+    let told = Told { moments: MomentStyle { zone: Some(TimeZone::UTC), order: None }, ..Told::default() };
     read(text.as_bytes(), &told).map_err(|error| error.to_string())
 }
 
@@ -29,7 +29,11 @@ fn one_row_for_each_value() {
 
 #[test]
 fn a_column_for_each_statistic_or_each_metric() {
-    let told = Told { zone: None, metric: Some("ReadIOPS".into()) };
+    let told = Told {
+        moments: MomentStyle { zone: None, order: None },
+        metric: Some("ReadIOPS".into()),
+        ..Told::default()
+    };
     let text = "Timestamp,Average,Maximum,Unit\n2026-11-25T08:00:00+00:00,1,2,Count/Second\n";
     let all = read(text.as_bytes(), &told).unwrap();
     assert_eq!(all[&key("ReadIOPS", "", "Maximum")].points, [(1_795_593_600.0, 2.0)]);
@@ -57,7 +61,10 @@ fn what_is_wrong_is_said_with_its_line() {
         ("time,metric,value\n2026-11-25T08:00:00Z,CPU,\"1\n", "line 2: a quotation mark is not closed"),
         ("time,metric,value\n2026-11-25T08:00:00Z,CPU,1 %\n", "line 2: \"1 %\" under CPU is no number"),
         ("time,metric,value\n2026-11-25T08:00:00Z,CPU,NaN\n", "is no number"),
-        ("time,metric,value\n01/02/2026 08:00,CPU,1\n", "line 2: \"01/02/2026 08:00\" is no time"),
+        (
+            "time,metric,value\n01/02/2026 08:00,CPU,1\n",
+            "line 2: the date \"01/02/2026 08:00\" may be of two days",
+        ),
         ("time,value\n2026-11-25T08:00:00Z,1\n", "--metric NAME"),
         (
             "time,metric,value\n2026-11-25T08:00:00Z,CPU,1\n2026-11-25T08:00:00Z,CPU,2\n",
@@ -124,4 +131,16 @@ proptest! {
         }
         prop_assert_eq!(all.values().map(|values| values.points.len()).sum::<usize>(), values.len());
     }
+}
+
+#[test]
+fn values_of_another_dialect_are_read_with_its_options() {
+    let options = Told {
+        separator: b';',
+        decimal: Some(DecimalMark::Comma),
+        moments: MomentStyle { zone: Some(TimeZone::UTC), order: Some(DateOrder::DayMonth) },
+        metric: None,
+    };
+    let all = read("time;metric;value\n25/11/2026 08:00;CPU;1.234,5\n".as_bytes(), &options).unwrap();
+    assert_eq!(all[&key("CPU", "", "")].points, [(1_795_593_600.0, 1234.5)]);
 }

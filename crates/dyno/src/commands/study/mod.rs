@@ -5,6 +5,7 @@ mod report;
 
 use std::path::{Path, PathBuf};
 
+use dyno_analyze::conclusion::Figures;
 use dyno_campaign::study::{After, Order, Walked, find, home, latest, resume, run as walk};
 use dyno_plan::PlanFile;
 use dyno_plan::study::{Need, PIECES, READY_STUDIES, ReadyStudy, StudyFile};
@@ -144,6 +145,14 @@ fn go_on(common: &Common, args: &ResumeStudy, talk: &Talk) -> anyhow::Result<Exi
     ended(&walked, &order, &args.output, talk)
 }
 
+/// Variants of which nothing was measured.
+fn unmeasured(walked: &Walked) -> Vec<&str> {
+    match walked.conclusion.as_ref().map(|conclusion| &conclusion.figures) {
+        Some(Figures::Study(study)) => study.unmeasured(),
+        _ => Vec::new(),
+    }
+}
+
 /// What came of it, and how it goes on.
 fn ended(walked: &Walked, order: &Order, output: &[PathBuf], talk: &Talk) -> anyhow::Result<Exit> {
     let id = &walked.id;
@@ -153,6 +162,13 @@ fn ended(walked: &Walked, order: &Order, output: &[PathBuf], talk: &Talk) -> any
         talk.json(&json!({ "study": id }))?;
     }
     let (words, exit) = match walked.after {
+        After::Done if !unmeasured(walked).is_empty() => (
+            format!(
+                "stored as {id}, but no turn of {} was measured; `dyno study report {id}` has the reasons",
+                unmeasured(walked).join(", ")
+            ),
+            Exit::Failed,
+        ),
         After::Done => {
             (format!("stored as {id}; `dyno study report {id} -o study.html` makes a page"), Exit::Done)
         }

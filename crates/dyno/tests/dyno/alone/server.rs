@@ -29,7 +29,14 @@ fn a_throttled_server_shows_its_limit_and_what_it_waits_for() {
     throttle.take(server.pid().unwrap());
     let sweep = [&sweep(&url, LOOKUPS)[..], &["--verbose"]].concat();
     let (said, passed) = measured(&throttle, desk.command(&sweep));
-    if reads_agree(&said, "physical_reads_per_s", &passed, LIMIT.into()) {
+    let of_observer = |point: &serde_json::Value| {
+        let (_, run) = desk.json(&["show", point["runs"][0].as_str().unwrap()]);
+        let reads = run["counters"]["observer"]["physical_reads"].as_f64().unwrap_or(0.0);
+        reads / run["window"]["seconds"].as_f64().unwrap()
+    };
+    let of_observer: Vec<f64> = said["points"].as_array().unwrap().iter().map(of_observer).collect();
+    let is_reached = reads_agree(&said, "physical_reads_per_s", &passed, &of_observer, LIMIT.into());
+    if is_reached {
         // As above: the first point may be a few percent below the others.
         assert!(knee(&said) <= 2.0, "{:#}", said["findings"]);
     } else {
@@ -50,5 +57,8 @@ fn a_throttled_server_shows_its_limit_and_what_it_waits_for() {
         (sampled - clocked).abs() <= chance + 5.0,
         "{sampled} % sampled, {clocked} % clocked: {events:#?}"
     );
-    assert_eq!(check(&last, "physical_reads")["status"], "pass", "{:#}", last["audit"]);
+    // Where others keep the processors, much of the work lies on the window's ends, and the two are not compared.
+    let compared = check(&last, "physical_reads")["status"].as_str().unwrap().to_owned();
+    let expected: &[&str] = if is_reached { &["pass"] } else { &["pass", "skipped"] };
+    assert!(expected.contains(&compared.as_str()), "{:#}", last["audit"]);
 }

@@ -35,7 +35,8 @@ impl Doings {
             if act.then.is_none() && !act.again && !act.may_fail {
                 self.brief.push(Arc::clone(&is_done));
             }
-            self.go(act.at == "before", move || {
+            let waits = act.at == "before" && !act.again;
+            self.go(waits, move || {
                 let done = run_sql(&client, &act, &sql, pause, &ended);
                 is_done.store(true, Ordering::SeqCst);
                 if act.may_fail { Ok(String::new()) } else { done }

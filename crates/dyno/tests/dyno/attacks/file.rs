@@ -1,5 +1,6 @@
 //! Attack files: what is done to a run, when, and what has to come of it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -22,6 +23,9 @@ pub(crate) struct Attack {
     /// Keys of the run's plan.
     #[serde(default)]
     pub(crate) set: Vec<String>,
+    /// Files of a custom workload by name, which is run in place of the block workload.
+    #[serde(default)]
+    pub(crate) workload: BTreeMap<String, String>,
     /// Another database that is driven together with the run's.
     #[serde(default)]
     pub(crate) also_in: Option<String>,

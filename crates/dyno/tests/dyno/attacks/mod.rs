@@ -116,6 +116,10 @@ fn attempt_for(bench: &mut Bench, attack: &Attack, length: &str) -> (Outcome, bo
     if let Some(database) = &attack.also_in {
         bench.load_into(Some(database));
     }
+    for (name, text) in &attack.workload {
+        std::fs::create_dir_all(desk.file("own")).unwrap();
+        desk.write(&format!("own/{name}"), text);
+    }
     let mut doings = Doings::default();
     for act in attack.acts.iter().filter(|act| act.at == "before") {
         doings.start(bench, &desk, act, None);
@@ -150,7 +154,12 @@ fn start(bench: &Bench, attack: &Attack, desk: &Desk, length: &str) -> Running {
     let is_long = |key: &String| key.starts_with("run.time") || key.starts_with("run.ops_per_session");
     let own = ["--set", length];
     let length: &[&str] = if attack.set.iter().any(is_long) { &[] } else { &own };
-    let arguments = [&RUN[..], length, &["--target", &url], &also, &DATA, &set].concat();
+    let folder = format!("workload.folder={}", desk.file("own").display());
+    let data: &[&str] = match attack.workload.is_empty() {
+        true => &DATA,
+        false => &["--allow-writes", "--set", &folder],
+    };
+    let arguments = [&RUN[..], length, &["--target", &url], &also, data, &set].concat();
     let library = attack.acts.iter().any(|act| act.clock.is_some()).then(faketime).flatten();
     let Some(library) = library else { return desk.start(&arguments) };
     desk.write("offset", "+0");

@@ -69,6 +69,10 @@ impl Browser {
             line.pop();
             let answer: Value = serde_json::from_slice(&line).unwrap();
             if answer["id"] == self.number {
+                // The page went away while the script ran.
+                if answer["error"]["message"].as_str().is_some_and(|message| message.contains("navigated")) {
+                    return Value::Null;
+                }
                 assert!(answer["error"].is_null(), "{method}: {answer}");
                 return answer["result"].clone();
             }

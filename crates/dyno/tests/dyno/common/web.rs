@@ -48,19 +48,21 @@ impl Web {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        let bare = url.trim().split_once("://").map(|(_, rest)| rest);
-        let Some((address, token)) = bare.and_then(|rest| rest.split_once("/?token=")) else {
+        let Some((_, address)) = url.trim().split_once("://") else {
             child.wait().unwrap();
             return None;
         };
-        Some(Self { child, address: address.to_owned(), token: token.to_owned(), tls: None })
+        assert!(!url.contains("token"), "only a terminal is shown the token: {url}");
+        let state = args.windows(2).find(|pair| pair[0] == "--state").map_or("runs.serve", |pair| pair[1]);
+        let token = std::fs::read_to_string(desk.file(state).join("token")).unwrap_or_default();
+        Some(Self { child, address: address.to_owned(), token: token.trim().to_owned(), tls: None })
     }
 
     /// From now on it is asked by TLS at `address`, whose certificate is of this authority: its own door, or a proxy's.
     pub fn by_tls(&mut self, address: &str, ca_cert: &str) {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(ca_cert.as_bytes()).unwrap()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config =
             ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
         self.tls = Some(Arc::new(config.with_root_certificates(roots).with_no_client_auth()));

@@ -6,7 +6,7 @@ use dyno_report::number::figure;
 use jiff::Unit;
 use jiff::civil::DateTime;
 
-use super::clock;
+use super::{clock, stacks};
 
 /// Anomalies and restarts that are marked in one chart; a page of marks marks nothing.
 const MARKS_MAX: usize = 8;
@@ -28,7 +28,7 @@ fn hours(point: &Point, first: DateTime) -> Option<Hours> {
     Some(Hours { begin, end: begin + point.minutes.unwrap_or(0.0) / 60.0 })
 }
 
-/// One chart for each measure that any two reports have.
+/// One chart for each measure that any two reports have, and DB time by event and by class.
 pub(super) fn charts(timeline: &Timeline) -> Vec<Chart> {
     let Some(first) = timeline.points.iter().filter_map(|(point, _)| point.begin).min() else {
         return Vec::new();
@@ -36,7 +36,13 @@ pub(super) fn charts(timeline: &Timeline) -> Vec<Chart> {
     let places: Vec<Option<Hours>> = timeline.points.iter().map(|(point, _)| hours(point, first)).collect();
     let hours = places.iter().flatten().fold(0.0, |most: f64, place| most.max(place.end));
     let x = clock::axis(first, hours);
-    (0..MEASURES.len()).filter_map(|measure| chart(timeline, measure, &x, &places)).collect()
+    let mut charts: Vec<Chart> =
+        (0..MEASURES.len()).filter_map(|measure| chart(timeline, measure, &x, &places)).collect();
+    let spans: Vec<stacks::Place> = places.iter().map(|place| place.map(|at| (at.begin, at.end))).collect();
+    // Behind the chart of active sessions, which they take apart.
+    let first = charts.len().min(1);
+    charts.splice(first..first, stacks::charts(timeline, &x, &spans));
+    charts
 }
 
 fn chart(timeline: &Timeline, measure: usize, x: &Axis, places: &[Option<Hours>]) -> Option<Chart> {

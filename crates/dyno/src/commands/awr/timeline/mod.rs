@@ -5,6 +5,7 @@ mod clock;
 mod columns;
 mod page;
 mod spelled;
+mod stacks;
 mod table;
 mod words;
 

@@ -1,6 +1,6 @@
 //! Lines of time as a page.
 
-use dyno_awr::timeline::{Anomaly, Flag, Point, Timeline};
+use dyno_awr::timeline::{Flag, Timeline};
 use dyno_report::grid::{Cell, Grid, Head};
 use dyno_report::html::{Section, pages};
 use dyno_report::number::{ABSENT, optional};
@@ -57,23 +57,28 @@ fn flags(timeline: &Timeline, names: bool) -> Option<Grid> {
         Head::tight("what"),
         Head::text("details"),
     ]);
-    for (point, flags) in &timeline.points {
+    for (at, (point, flags)) in timeline.points.iter().enumerate() {
         let (begin, snaps) = words::place(point);
         for flag in flags {
             let words = words::words(flag);
             let what = words.split_once(": ").map_or(words.as_str(), |(_, words)| words);
             grid.row(vec![Cell::text(&begin), Cell::text(&snaps), tone(flag), Cell::text(what)]);
-            if let Flag::Anomaly(anomaly) = flag {
-                details(&mut grid, anomaly, point, names);
-            }
+            let details = match flag {
+                Flag::Anomaly(anomaly) => words::moved(anomaly, point, names),
+                Flag::Level(_) => {
+                    timeline.causes.get(&at).map_or_else(Vec::new, |of| words::causes(of, names))
+                }
+                _ => Vec::new(),
+            };
+            add_details(&mut grid, details);
         }
     }
     (!grid.rows.is_empty()).then_some(grid)
 }
 
 /// A row for each kind of things that moved.
-fn details(grid: &mut Grid, anomaly: &Anomaly, point: &Point, names: bool) {
-    for (what, moved) in words::moved(anomaly, point, names) {
+fn add_details(grid: &mut Grid, details: Vec<(&'static str, String)>) {
+    for (what, moved) in details {
         let words = format!("{what}: {moved}");
         grid.row(vec![Cell::text(""), Cell::text(""), Cell::text(""), Cell::text(&words)]);
     }
@@ -129,6 +134,8 @@ fn correlated(timeline: &Timeline, names: bool) -> Option<Grid> {
     let mut grid = Grid::new(vec![
         Head::tight("kind"),
         Head::text("name"),
+        Head::figures("of its rise", "%")
+            .explained("the share of each further second of DB time that is this one's, by least squares over all reports"),
         Head::figures("all reports", "ρ")
             .explained("Spearman's rank correlation with DB time over all reports"),
         Head::figures("within levels", "ρ")
@@ -140,6 +147,7 @@ fn correlated(timeline: &Timeline, names: bool) -> Option<Grid> {
         grid.row(vec![
             Cell::text(of.thing.what.plural()),
             Cell::text(&words::thing(&of.thing, names)),
+            Cell::text(&words::explained(of)),
             Cell::text(&words::rho(of.over_all.rho)),
             Cell::text(&within),
             Cell::text(&of.reports.to_string()),

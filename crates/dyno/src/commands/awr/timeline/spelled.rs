@@ -9,7 +9,10 @@ use super::words;
 
 /// A line of time; segments by name only if `names`.
 pub(super) fn spelled(timeline: &Timeline, names: bool) -> Value {
-    let point = |(point, flags): &(Point, Vec<Flag>)| {
+    let causes = |at: usize| {
+        timeline.causes.get(&at).map(|causes| causes.iter().map(|of| one(of, names)).collect::<Value>())
+    };
+    let point = |(at, (point, flags)): (usize, &(Point, Vec<Flag>))| {
         let values = MEASURES.iter().zip(&point.values);
         let values = values.map(|(measure, of)| (measure.column.to_owned(), json!(of.map(|of| of.value))));
         json!({
@@ -19,6 +22,7 @@ pub(super) fn spelled(timeline: &Timeline, names: bool) -> Value {
             "end_snap": point.snaps.map(|(_, end)| end),
             "top_event": point.top_event,
             "values": values.collect::<Map<_, _>>(),
+            "causes_of_level": causes(at),
             "flags": flags.iter().map(|of| flag(of, point, names)).collect::<Value>(),
         })
     };
@@ -30,7 +34,7 @@ pub(super) fn spelled(timeline: &Timeline, names: bool) -> Value {
         "report_type": timeline.series.kind.name(),
         "database": timeline.series.database,
         "instance": timeline.series.instance,
-        "reports": timeline.points.iter().map(point).collect::<Value>(),
+        "reports": timeline.points.iter().enumerate().map(point).collect::<Value>(),
         "levels": levels.collect::<Map<_, _>>(),
         "goes_with_db_time": timeline.correlated.iter().map(|of| correlated(of, names)).collect::<Value>(),
     })
@@ -107,6 +111,8 @@ fn correlated(of: &Correlated, names: bool) -> Value {
         ("p".to_owned(), json!(of.over_all.p)),
         ("rho_within_levels".to_owned(), json!(of.within.map(|within| within.rho))),
         ("p_within_levels".to_owned(), json!(of.within.map(|within| within.p))),
+        ("slope".to_owned(), json!(of.slope)),
+        ("pct_of_rise".to_owned(), json!(of.thing.what.is_time().then_some(100.0 * of.slope))),
         ("reports".to_owned(), json!(of.reports)),
     ]);
     spelled.into()

@@ -68,7 +68,7 @@ fn reports(timeline: &Timeline, style: &Style) -> String {
         Column::figures("read", "ms"),
         Column::text("top event"),
     ]);
-    for (point, flags) in &timeline.points {
+    for (at, (point, flags)) in timeline.points.iter().enumerate() {
         let value = |measure: usize| point.value(measure);
         let (begin, snaps) = words::place(point);
         let share = value(ACTIVE).filter(|_| largest > 0.0).map_or(0.0, |active| active / largest);
@@ -91,6 +91,11 @@ fn reports(timeline: &Timeline, style: &Style) -> String {
                 _ => Paint::Warn,
             };
             note(&mut table, &words::words(flag), "", paint, style);
+            if let (Flag::Level(_), Some(causes)) = (flag, timeline.causes.get(&at)) {
+                for (what, causes) in words::causes(causes, true) {
+                    note(&mut table, &format!("{what}: {causes}"), "  ", Paint::Dim, style);
+                }
+            }
             if let Flag::Anomaly(anomaly) = flag {
                 for (what, moved) in words::moved(anomaly, point, true) {
                     note(&mut table, &format!("{what}: {moved}"), "  ", Paint::Dim, style);
@@ -128,6 +133,7 @@ fn correlated(timeline: &Timeline, style: &Style) -> String {
     let mut table = Table::new(vec![
         Column::text("goes with DB time"),
         Column::text("name"),
+        Column::figures("of its rise", "%"),
         Column::figures("all reports", "ρ"),
         Column::figures("within levels", "ρ"),
     ]);
@@ -136,6 +142,7 @@ fn correlated(timeline: &Timeline, style: &Style) -> String {
         table.row([
             of.thing.what.plural().into(),
             words::thing(&of.thing, true).into(),
+            words::explained(of).into(),
             words::rho(of.over_all.rho).into(),
             within.into(),
         ]);

@@ -165,7 +165,10 @@ pub(super) fn moved(anomaly: &Anomaly, point: &Point, names: bool) -> Vec<(&'sta
                 let all: Vec<String> = of.iter().map(|moved| one(moved, point, names)).collect();
                 lines.push((what.plural(), all.join("; ")));
             }
-            What::Event if anomaly.figures.iter().any(|figure| figure.measure == super::columns::ACTIVE) => {
+            What::Event
+                if anomaly.is_compared
+                    && anomaly.figures.iter().any(|figure| figure.measure == super::columns::ACTIVE) =>
+            {
                 lines.push((what.plural(), "none moved".to_owned()));
             }
             _ => {}
@@ -190,8 +193,28 @@ fn one(moved: &Moved, point: &Point, names: bool) -> String {
             .map_or_else(String::new, |share| format!(" ({}{NARROW}% of DB time)", fixed(share, 0)));
         return format!("{name} {}{share}{}", shown(moved.rate), usual(&shown));
     }
-    let shown = |rate: f64| format!("{}/s", figure(rate));
+    let per = if moved.thing.what == What::SectionLevel { "" } else { "/s" };
+    let shown = |rate: f64| format!("{}{per}", figure(rate));
     format!("{name} {}{}", shown(moved.rate), usual(&shown))
+}
+
+/// What brought a change of level: each kind with its share of the change of DB time.
+pub(super) fn causes(causes: &[Moved], names: bool) -> Vec<(&'static str, String)> {
+    let cause = |moved: &Moved| {
+        let share = fixed(moved.share_pct.unwrap_or(0.0), 0);
+        let (was, is) = (figure(moved.usual.unwrap_or(0.0)), figure(moved.rate));
+        format!("{} {was} → {is}{NARROW}s/s ({share}{NARROW}% of the change)", thing(&moved.thing, names))
+    };
+    let of_kind = |what: What| {
+        let all: Vec<String> = causes.iter().filter(|moved| moved.thing.what == what).map(cause).collect();
+        (!all.is_empty()).then(|| (what.plural(), all.join("; ")))
+    };
+    What::ALL.into_iter().filter_map(of_kind).collect()
+}
+
+/// The share of the rise of DB time that a time explains; absent for counts.
+pub(super) fn explained(of: &Correlated) -> String {
+    if of.thing.what.is_time() { fixed(100.0 * of.slope, 0) } else { ABSENT.to_owned() }
 }
 
 /// Why a statement can have more time than the interval.
@@ -220,8 +243,9 @@ pub(super) fn thing(thing: &Thing, names: bool) -> String {
 /// The closest of each kind, in the order of rank: statements, events, statistics.
 pub(super) fn closest(timeline: &Timeline, most: usize) -> Vec<&Correlated> {
     let kinds = [What::Statement, What::Event, What::Counter];
-    let of = |what: What| timeline.correlated.iter().filter(move |of| of.thing.what == what).take(most);
-    kinds.into_iter().flat_map(of).collect()
+    let first =
+        |kind: What| timeline.correlated.iter().filter(move |entry| entry.thing.what == kind).take(most);
+    kinds.into_iter().flat_map(first).collect()
 }
 
 /// A coefficient with its sign.

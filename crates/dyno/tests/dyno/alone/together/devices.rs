@@ -23,7 +23,7 @@ fn assert_limit_is_found(limit: u32) {
     assert_eq!(desk.dyno(&load(&url)).code, 0);
     let sweep = [&sweep(&url, LOOKUPS)[..], &["--verbose"]].concat();
     let (said, passed) = measured(&throttle, throttle.around(&desk.command(&sweep)));
-    if !reads_agree(&said, "physical_read_requests_per_s", &passed, f64::from(limit)) {
+    if !reads_agree(&said, "physical_read_requests_per_s", &passed, &[], f64::from(limit)) {
         return not_reached(&what, &passed);
     }
     // A single session saturates it, and all that the others bring is waiting. Lookups find a few percent more or less of

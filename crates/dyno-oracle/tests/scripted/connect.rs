@@ -1,5 +1,4 @@
 //! Connections to Oracle that do not come about: met for real, against listeners on loopback that follow a script.
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -202,4 +201,26 @@ fn a_wallet_and_an_alias_that_are_not_there() {
     assert!(unknown.message.contains("no alias \"TEST\""), "{unknown}");
     let known = refused(&alias("PROD"), Duration::from_secs(20));
     assert!(known.message.contains("no service \"s\""), "{known}");
+}
+
+/// Why the server of these options cannot be identified.
+fn refusal(options: dyno_testbed::ScriptedOptions) -> TargetError {
+    let server = crate::answers::server(options, |_| None);
+    crate::answers::target(&server, "").identify().unwrap_err()
+}
+
+#[test]
+fn a_server_that_requires_its_own_encryption_is_named_as_such() {
+    let error = refusal(dyno_testbed::ScriptedOptions { requires_encryption: true, ..Default::default() });
+    assert_eq!(error.kind, TargetErrorKind::Unsupported, "{error:?}");
+    assert!(error.message.contains("requires native network encryption"), "{error:?}");
+    assert!(error.hint.contains("protocol=tcps"), "{error:?}");
+}
+
+#[test]
+fn an_old_password_verifier_is_named_as_such() {
+    let error = refusal(dyno_testbed::ScriptedOptions { has_old_verifier: true, ..Default::default() });
+    assert_eq!(error.kind, TargetErrorKind::Denied, "{error:?}");
+    assert!(error.message.contains("verifier of version 11 or older"), "{error:?}");
+    assert!(error.hint.contains("ALTER USER dyno"), "{error:?}");
 }

@@ -1,0 +1,169 @@
+//! Checks whose allowance is as large as what they check: that two counts agree proves nothing then, and is no pass.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dyno_plan::Span;
+use dyno_record::window::Counted;
+use dyno_record::{Fleet, FleetHost, UnreadIntervals};
+
+use super::*;
+
+/// A record in which so many selects and updates were done.
+fn few(selects: u64, updates: u64, spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
+    postgres(|record| {
+        for (class, done) in [("select", selects), ("update", updates), ("commit", updates)] {
+            ops(record, class).count = done;
+        }
+        ops(record, "all").count = selects + updates;
+        spoil(record);
+    })
+}
+
+/// The counters of a window hold so many selects.
+fn counted(record: &mut RunRecord, selects: u64) {
+    let ops = BTreeMap::from([("select".to_owned(), selects)]);
+    window(record).counted = Some(Counted { ops, ..Counted::default() });
+}
+
+#[test]
+fn commits_within_an_allowance_of_as_many_prove_nothing() {
+    let commits = |counted: u64| {
+        move |record: &mut RunRecord| {
+            record.counters.portable.insert(Counter::Commits, moved(Counter::Commits, counted + 3));
+            record.targets[0].identity.counting.commits_per_session_max = 10;
+        }
+    };
+    check_cases(vec![
+        ("commits", Skipped, "database counted 24", few(5, 2, commits(24))),
+        ("commits", Pass, "database counted 7", few(5, 2, commits(7))),
+        ("commits", Fail, "others commit", few(5, 2, commits(900))),
+        ("commits", Pass, "database counted 1,017", few(800, 200, commits(1_017))),
+    ]);
+}
+
+#[test]
+fn edges_look_at_operations_that_the_window_does_not_have() {
+    let words = "hold 24 operations, 17 more than the window has";
+    check_cases(vec![
+        ("edges", Warn, words, few(7, 0, |record| counted(record, 24))),
+        ("edges", Fail, "24 more than the window has", few(0, 0, |record| counted(record, 24))),
+        ("edges", Skipped, "no operation ended well", few(0, 0, |record| counted(record, 0))),
+    ]);
+}
+
+#[test]
+fn a_window_shorter_than_what_is_allowed_is_not_judged() {
+    let short = |seconds: f64| {
+        postgres(move |record| {
+            record.plan.run.time = Some(Span(Duration::from_secs_f64(seconds)));
+            window(record).seconds = seconds;
+            window(record).end = window(record).begin.clone();
+        })
+    };
+    check_cases(vec![
+        ("window_length", Skipped, "this short", short(0.2)),
+        ("wall_clock", Skipped, "this short", short(0.4)),
+        ("stalls", Skipped, "shorter than a stall", short(0.4)),
+    ]);
+}
+
+#[test]
+fn shares_of_a_few_operations_are_not_judged() {
+    check_cases(vec![
+        ("mix", Skipped, "7 operations are too few", few(5, 2, |_| ())),
+        ("mix", Pass, "asked for", few(800, 200, |_| ())),
+    ]);
+}
+
+#[test]
+fn time_that_two_observers_may_have_had_is_no_proof_of_one_session() {
+    let db_time = |seconds: f64| {
+        postgres(move |record| {
+            record.gate.sessions = 1;
+            let us = (seconds * window(record).seconds * 1e6) as u64;
+            record.counters.portable.insert(Counter::DbTime, moved(Counter::DbTime, us));
+        })
+    };
+    check_cases(vec![
+        ("db_time", Pass, "of the time that sessions waited", db_time(0.9)),
+        ("db_time", Skipped, "observer and sampler", db_time(2.5)),
+        ("db_time", Warn, "other sessions", db_time(3.5)),
+    ]);
+}
+
+#[test]
+fn work_of_a_lost_driver_host_is_not_that_of_others() {
+    let lost = |record: &mut RunRecord| {
+        let host = |name: &str, lost: Option<&str>| FleetHost {
+            name: name.into(),
+            sessions: 2,
+            lost: lost.map(str::to_owned),
+            ..FleetHost::default()
+        };
+        let hosts = vec![host("a1", None), host("a2", Some("no heartbeat"))];
+        record.fleet = Some(Fleet { hosts, ..Fleet::default() });
+        shift(record, Counter::Commits, 9_000);
+        shift_whole(record, Counter::Commits, 9_000);
+    };
+    let words = "short of 1 of 2 hosts (a2: no heartbeat)";
+    check_cases(vec![
+        ("commits", Skipped, words, postgres(lost)),
+        ("commits_whole", Skipped, words, postgres(lost)),
+        ("rows_updated", Skipped, words, postgres(lost)),
+        ("others", Skipped, words, postgres(lost)),
+        ("hosts", Fail, words, postgres(lost)),
+    ]);
+}
+
+#[test]
+fn intervals_whose_counters_were_not_read_are_named() {
+    let unread = |record: &mut RunRecord| {
+        let reason = "the counters could not be read: permission denied".into();
+        window(record).unread = Some(UnreadIntervals { count: 3, first_s: 2.0, reason });
+    };
+    let words = "at the end of 3 of the window's intervals they could not be read, first 2.0 s into it: the counters could not be read: permission denied";
+    check_cases(vec![("counters_known", Warn, words, postgres(unread))]);
+}
+
+#[test]
+fn a_rate_of_a_few_arrivals_is_not_judged() {
+    let rate =
+        |per_s: f64| move |record: &mut RunRecord| record.plan.workload.rate = Some(dyno_plan::Rate(per_s));
+    // The fixture's window is 10 s long, and it has four sessions.
+    check_cases(vec![
+        ("open_loop", Skipped, "as many may be missing", few(1, 0, rate(0.3))),
+        ("open_loop", Warn, "saturated below the rate", few(1, 0, rate(10.0))),
+    ]);
+}
+
+#[test]
+fn redo_that_was_read_late_is_no_proof() {
+    let late = postgres(|record| {
+        window(record).edge_us_max.0 = 0.9e6 * window(record).seconds;
+        record.whole = None;
+    });
+    check_cases(vec![("redo_grew", Skipped, "life", late)]);
+}
+
+#[test]
+fn device_writes_of_an_idle_system_are_not_explained_by_the_database() {
+    let writes = |per_s: f64, syncs: u64| {
+        postgres(move |record| {
+            fixture::device_writes(record, per_s * 10.0);
+            for (counter, value) in [
+                (Counter::PhysicalWrites, 10),
+                (Counter::PhysicalWriteBytes, 10 * 8_192),
+                (Counter::RedoWrites, syncs),
+                (Counter::RedoSyncs, syncs),
+                (Counter::RedoBytes, 0),
+            ] {
+                record.counters.portable.insert(counter, moved(counter, value));
+            }
+        })
+    };
+    check_cases(vec![
+        ("device_writes", Skipped, "no more than an idle system may", writes(200.0, 0)),
+        ("device_writes", Pass, "explain what vda wrote", writes(200.0, 5_000)),
+    ]);
+}

@@ -1,0 +1,49 @@
+//! Reads of the database against those of its device.
+
+use dyno_record::window::Counted;
+
+use super::*;
+
+#[test]
+fn the_page_cache_is_made_visible() {
+    let record = postgres(|r| {
+        r.hosts[0].counters.insert("device.vda.reads".into(), 600.0);
+        r.hosts[0].counters.insert("device.vda.read_bytes".into(), 600.0 * 8_192.0);
+    });
+    let check = find(&record, "physical_reads");
+    assert_eq!(check.status, Warn);
+    assert_eq!(
+        check.detail,
+        "database asked for 20,000 blocks (164 MB), vda read 600 times (4.92 MB): 97.0 % came from the operating system's page cache, so physical reads are not the storage's"
+    );
+}
+
+#[test]
+fn fewer_device_reads_are_not_the_page_caches_where_that_cannot_be_told() {
+    let with = |read: f64, change: fn(&mut RunRecord)| {
+        let record = postgres(|r| {
+            r.hosts[0].counters.insert("device.vda.reads".into(), 20_000.0 * read);
+            r.hosts[0].counters.insert("device.vda.read_bytes".into(), 20_000.0 * 8_192.0 * read);
+            change(r);
+        });
+        find(&record, "physical_reads")
+    };
+    let direct = with(0.5, |r| r.targets[0].identity.direct_io = Some(true));
+    assert_eq!(
+        (direct.status, direct.detail.contains("bypasses the page cache")),
+        (Skipped, true),
+        "{direct:?}"
+    );
+    let unsure = |r: &mut RunRecord| {
+        let lookups = |ops| Counted { ops: [("select".into(), ops)].into(), ..Default::default() };
+        window(r).counted = Some(lookups(20_000));
+        window(r).unsure = Some((lookups(4_000), Default::default()));
+    };
+    let at_edges = with(0.9, unsure);
+    assert_eq!(
+        (at_edges.status, at_edges.detail.contains("too much to tell")),
+        (Skipped, true),
+        "{at_edges:?}"
+    );
+    assert_eq!(with(0.3, unsure).status, Warn);
+}

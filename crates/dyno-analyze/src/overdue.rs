@@ -1,0 +1,39 @@
+//! Operations of an open loop that were overdue when the window began: work of the warm-up in the window's figures.
+
+use dyno_record::RunRecord;
+
+use crate::number::{count, percent};
+
+/// Share of the operations that are due in the window, %, up to which overdue ones do not matter.
+const FREE_PCT: f64 = 1.0;
+
+/// Overdue operations at both ends of a window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Overdue {
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    /// Those that the window has done beyond its own, in percent of what was due in it.
+    pub(crate) surplus_pct: f64,
+}
+
+impl Overdue {
+    /// Of a run whose rate is known; nothing where what was overdue does not matter.
+    pub(crate) fn of(record: &RunRecord, due: f64) -> Option<Self> {
+        let (begin, end) = record.window.as_ref()?.overdue?;
+        let surplus_pct = 100.0 * begin.saturating_sub(end) as f64 / due.max(1.0);
+        let begin_pct = 100.0 * begin as f64 / due.max(1.0);
+        // Each session may be one operation behind at any moment.
+        let matters = begin_pct > FREE_PCT && begin > u64::from(record.sessions());
+        matters.then_some(Self { begin, end, surplus_pct })
+    }
+
+    pub(crate) fn words(&self) -> String {
+        format!(
+            "{} operations of the warm-up were overdue at the window's begin ({} at its end): they are in its rate (+{} %) and \
+             in its response times; a longer run.warmup keeps them out",
+            count(self.begin),
+            count(self.end),
+            percent(self.surplus_pct)
+        )
+    }
+}

@@ -1,0 +1,118 @@
+//! The network between the instances of a cluster.
+
+use super::layout::{Layout, grouped, layout, milliseconds, name, number, skipped};
+use crate::number::TimeUnit::{Ms, Us};
+
+pub(super) const LAYOUTS: &[Layout] = &[
+    // Its unit stands in a note: milliseconds under this title, microseconds under the later one.
+    layout(
+        &["interconnectpinglatencystats"],
+        "ping",
+        &[
+            name(&["targetinstance"]),
+            number(&["500bpingcount", "500bpincount"], "small_pings"),
+            milliseconds(&["avglatency500bmsg", "avgla500bm"], "small_ms", Ms).level(),
+            milliseconds(&["stddev500bmsg"], "small_stddev_ms", Ms),
+            number(&["8kpingcount"], "large_pings"),
+            milliseconds(&["avglatency8kmsg", "avgla8kmsg"], "large_ms", Ms).level(),
+            milliseconds(&["stddev8kmsg"], "large_stddev_ms", Ms),
+        ],
+    ),
+    layout(
+        &["interconnectpinglatencystatistics"],
+        "ping",
+        &[
+            name(&["targetinstance"]),
+            number(&["500bpingcount", "500bpincount"], "small_pings"),
+            milliseconds(&["avglatency500bmsg", "avgla500bm"], "small_ms", Us).level(),
+            milliseconds(&["stddev500bmsg"], "small_stddev_ms", Us),
+            number(&["8kpingcount"], "large_pings"),
+            milliseconds(&["avglatency8kmsg", "avgla8kmsg"], "large_ms", Us).level(),
+            milliseconds(&["stddev8kmsg"], "large_stddev_ms", Us),
+        ],
+    ),
+    grouped(
+        &["pingstatistics"],
+        "ping",
+        &[
+            name(&["instance#src"]),
+            name(&["instance#target"]),
+            number(&["500bytespingcount"], "small_pings"),
+            milliseconds(&["500bytesavgtimeus"], "small_ms", Us).level(),
+            milliseconds(&["500bytesstddev"], "small_stddev_ms", Us),
+            number(&["8kbytespingcount"], "large_pings"),
+            milliseconds(&["8kbytesavgtimeus"], "large_ms", Us).level(),
+            milliseconds(&["8kbytesstddev"], "large_stddev_ms", Us),
+        ],
+    ),
+    layout(
+        &["interconnectthroughputbyclient"],
+        "interconnect_clients",
+        &[
+            name(&["usedby"]),
+            number(&["sendmbytes/sec"], "sent_mb_per_s").level(),
+            number(&["receivembytes/sec"], "received_mb_per_s").level(),
+        ],
+    ),
+    grouped(
+        &["interconnectdevicestatistics"],
+        "interconnect_devices",
+        &[
+            name(&["devicename"]),
+            skipped(&["ipaddress"]),
+            skipped(&["public"]),
+            skipped(&["source"]),
+            number(&["sendmbytes/sec"], "sent_mb_per_s").level(),
+            number(&["senderrors"], "send_errors").total(),
+            number(&["senddropped"], "sent_dropped").total(),
+            number(&["sendbufferoverrun"], "send_overruns"),
+            number(&["sendcarrierlost"], "carrier_lost"),
+            number(&["receivembytes/sec"], "received_mb_per_s").level(),
+            number(&["receiveerrors"], "receive_errors").total(),
+            number(&["receivedropped"], "received_dropped").total(),
+            number(&["receivebufferoverrun"], "receive_overruns"),
+            number(&["receiveframeerrors"], "frame_errors"),
+        ],
+    ),
+    grouped(
+        &["interconnectdevicestatistics"],
+        "interconnect_devices",
+        &[
+            name(&["i#"]),
+            name(&["interfacename"]),
+            skipped(&["interfaceipaddress"]),
+            skipped(&["interfaceipmask"]),
+            number(&["sentmbytes"], "sent_mb").total(),
+            number(&["sentpackets"], "sent_packets"),
+            number(&["senterrors"], "send_errors").total(),
+            number(&["sentpacketsdropped"], "sent_dropped").total(),
+            number(&["sentbufferovrrun"], "send_overruns"),
+            number(&["sentcarrierlost"], "carrier_lost"),
+            number(&["receivedmbytes"], "received_mb").total(),
+            number(&["receivedpackets"], "received_packets"),
+            number(&["receivederrors"], "receive_errors").total(),
+            number(&["receivedpacketsdropped"], "received_dropped").total(),
+            number(&["receivedbufferovrrun"], "receive_overruns"),
+            number(&["receivedframeerrors"], "frame_errors"),
+        ],
+    ),
+    layout(
+        &["interconnectclientstatistics"],
+        "interconnect_clients",
+        &[
+            name(&["i#"]),
+            number(&["sentmbtotal"], "sent_mb").total(),
+            number(&["sentmbcache"], "sent_cache_mb"),
+            number(&["sentmbipq"], "sent_parallel_query_mb"),
+            number(&["sentmbdlm"], "sent_lock_manager_mb"),
+            number(&["sentmbpng"], "sent_ping_mb"),
+            number(&["sentmbmisc"], "sent_other_mb"),
+            number(&["receivedmbtotal"], "received_mb").total(),
+            number(&["receivedmbcache"], "received_cache_mb"),
+            number(&["receivedmbipq"], "received_parallel_query_mb"),
+            number(&["receivedmbdlm"], "received_lock_manager_mb"),
+            number(&["receivedmbpng"], "received_ping_mb"),
+            number(&["receivedmbmisc"], "received_other_mb"),
+        ],
+    ),
+];

@@ -1,0 +1,89 @@
+//! Whether the server holds the prepared statements of all sessions.
+
+use std::sync::Arc;
+
+use dyno_engine::advice::{fail, ok, warn};
+use dyno_engine::{StatementLimit, StatementScope};
+use dyno_plan::{Connect, Plan, Protocol};
+use dyno_record::Advice;
+use dyno_workload::own::Own;
+
+use crate::error::Error;
+use crate::own;
+use crate::targets::Reached;
+
+/// The statements of the sessions on the target at place `at`, compared with its limit; `None` where there is no limit that
+/// is known, or nothing is prepared.
+pub(crate) fn statements(
+    plan: &Plan,
+    at: usize,
+    reached: &Reached,
+    owns: &[Arc<Own>],
+) -> Result<Option<Advice>, Error> {
+    if plan.workload.protocol != Protocol::Prepared || plan.workload.connect == Connect::Transaction {
+        return Ok(None);
+    }
+    let target = reached.target.as_ref();
+    let Some(limit) = reached.named(target.statement_limit())? else { return Ok(None) };
+    let mut counts = Vec::new();
+    for workload in owns {
+        let statements = workload.statements(target.engine(), target.dialect());
+        counts.push(statements.map_err(dyno_plan::PlanErrors::from)?.len() as u64);
+    }
+    let plan = own::settled(plan.clone(), owns);
+    let places = plan.target.assign(plan.sessions());
+    let sessions = (0..).zip(places).filter(|(_, place)| *place == at).map(|(number, _)| number);
+    let of_sessions: Vec<u64> =
+        sessions.filter_map(|number| counts.get(plan.side_of(number).0).copied()).collect();
+    let mut different = 0;
+    for workload in own::of_data(owns) {
+        let place = owns.iter().position(|other| Arc::ptr_eq(other, workload)).unwrap_or(0);
+        different += counts[place];
+    }
+    Ok(Some(compare(&limit, &of_sessions, different)))
+}
+
+/// The finding for sessions that prepare so many statements each, and `different` ones together.
+fn compare(limit: &StatementLimit, of_sessions: &[u64], different: u64) -> Advice {
+    let StatementLimit { setting, most, way_out, .. } = *limit;
+    let (needed, free, sessions) = (limit.needed(of_sessions, different), limit.free(), of_sessions.len());
+    let demand = match limit.scope {
+        StatementScope::Server => format!("{sessions} sessions prepare {needed} statements together"),
+        StatementScope::Session => format!("each session prepares up to {needed} statements"),
+        StatementScope::PoolerConnection => format!("sessions prepare {needed} different statements"),
+    };
+    if needed > free && limit.scope == StatementScope::PoolerConnection {
+        let text = format!("{demand}, and each connection of the pooler keeps {free} ({setting})");
+        return warn("prepared_statements", text, way_out);
+    }
+    if needed > free {
+        return fail(
+            "prepared_statements",
+            format!("{demand}, and {free} are free of {setting} = {most}"),
+            way_out,
+        );
+    }
+    ok("prepared_statements", format!("{demand}; {free} of {setting} = {most} are free"))
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::Severity;
+
+    use super::*;
+
+    #[test]
+    fn statements_of_all_sessions_count_against_a_limit_of_the_server() {
+        let limit = |scope| StatementLimit { setting: "most", most: 20, open: 3, scope, way_out: "raise it" };
+        for (scope, of_sessions, severity) in [
+            (StatementScope::Server, vec![9; 1], Severity::Ok),
+            (StatementScope::Server, vec![9; 2], Severity::Fail),
+            (StatementScope::Server, vec![17], Severity::Ok),
+            (StatementScope::Session, vec![17; 100], Severity::Ok),
+            (StatementScope::Session, vec![1, 18], Severity::Fail),
+            (StatementScope::PoolerConnection, vec![1, 1], Severity::Warn),
+        ] {
+            assert_eq!(compare(&limit(scope), &of_sessions, 21).severity, severity, "{of_sessions:?}");
+        }
+    }
+}

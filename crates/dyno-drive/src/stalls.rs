@@ -1,0 +1,147 @@
+//! Stalls of a driving process: how long, and for how much of the window, nothing of it ran.
+//!
+//! Whoever leads sessions looks up every few milliseconds. A look that comes late is a stall. Its time is counted in the sum only
+//! if the process used no processor meanwhile: else threads of sessions ran, and only the one that looks waited for its turn. What
+//! of it the thread did not wait in the queue of a processor, the process was suspended.
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+/// A delay below this is no stall: what a scheduler's queue costs.
+const FREE_NS: u64 = 10_000_000;
+/// Share of a stall in which the process may have used a processor: what ran just before and just after it.
+const USED_SHARE_MAX: f64 = 0.2;
+
+/// Stalls of a driving process in the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stalls {
+    /// The longest delay of a look, ns.
+    pub max_ns: u64,
+    /// The sum of the delays in which the process stood still, ns.
+    pub sum_ns: u64,
+    /// As much of that as the process was suspended, ns; 0 where the kernel does not tell how long threads wait for a processor.
+    pub suspended_ns: u64,
+}
+
+/// What is known at a look.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    at_ns: u64,
+    /// Processor time that the process has used.
+    cpu_ns: u64,
+    /// Time that the thread has waited for a processor, where the kernel tells.
+    queued_ns: Option<u64>,
+}
+
+/// Measures stalls between its begin and its end.
+#[derive(Debug, Default)]
+pub(crate) struct StallMeter {
+    last: Option<Look>,
+    stalls: Stalls,
+}
+
+impl StallMeter {
+    /// Starts to measure at `now_ns`.
+    pub(crate) fn begin(&mut self, now_ns: u64) {
+        self.last = Some(Look { at_ns: now_ns, cpu_ns: process_cpu_ns(), queued_ns: queued_ns() });
+    }
+
+    pub(crate) fn is_measuring(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Notes a look at `now_ns`; a look is due every `pause_ns`.
+    pub(crate) fn look(&mut self, now_ns: u64, pause_ns: u64) {
+        self.note(Look { at_ns: now_ns, cpu_ns: process_cpu_ns(), queued_ns: queued_ns() }, pause_ns);
+    }
+
+    fn note(&mut self, look: Look, pause_ns: u64) {
+        let Some(last) = self.last else { return };
+        self.last = Some(look);
+        let delay_ns = look.at_ns.saturating_sub(last.at_ns).saturating_sub(pause_ns);
+        self.stalls.max_ns = self.stalls.max_ns.max(delay_ns);
+        let used_ns = look.cpu_ns.saturating_sub(last.cpu_ns).saturating_sub(pause_ns);
+        if delay_ns > FREE_NS && (used_ns as f64) < delay_ns as f64 * USED_SHARE_MAX {
+            self.stalls.sum_ns += delay_ns;
+            if let (Some(before_ns), Some(now_ns)) = (last.queued_ns, look.queued_ns) {
+                self.stalls.suspended_ns += delay_ns.saturating_sub(now_ns.saturating_sub(before_ns));
+            }
+        }
+    }
+
+    /// A delay that was measured by other means.
+    pub(crate) fn delayed(&mut self, delay_ns: u64) {
+        self.stalls.max_ns = self.stalls.max_ns.max(delay_ns);
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.last = None;
+    }
+
+    pub(crate) fn stalls(&self) -> Stalls {
+        self.stalls
+    }
+}
+
+/// How long this thread has waited for a processor, ns: the second figure of `schedstat` (Documentation/scheduler/sched-stats).
+fn queued_ns() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// Processor time of this process, ns.
+fn process_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn look(at: u64, cpu: u64, queued: u64) -> Look {
+        Look { at_ns: at * MS, cpu_ns: cpu * MS, queued_ns: Some(queued * MS) }
+    }
+
+    /// Looks at these moments, ms, with the processor time used by then, ms, in a queue for `queued` ms of each.
+    fn measured(looks: &[(u64, u64)], queued: u64) -> Stalls {
+        let mut meter = StallMeter { last: Some(look(0, 0, 0)), ..StallMeter::default() };
+        for (number, (now, cpu)) in (1..).zip(looks) {
+            meter.note(look(*now, *cpu, number * queued), 20 * MS);
+        }
+        meter.stalls()
+    }
+
+    #[test]
+    fn repeated_short_stalls_add_up() {
+        let looks: Vec<(u64, u64)> = (1..=10).map(|at| (at * 400, at * 40)).collect();
+        let all = Stalls { max_ns: 380 * MS, sum_ns: 3_800 * MS, suspended_ns: 3_800 * MS };
+        assert_eq!(measured(&looks, 0), all);
+        let in_time: Vec<(u64, u64)> = (1..=10).map(|at| (at * 25, at)).collect();
+        assert_eq!(measured(&in_time, 0), Stalls { max_ns: 5 * MS, ..Stalls::default() });
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_a_processor_is_not_suspended() {
+        let starved = measured(&[(400, 0), (800, 0)], 370);
+        assert_eq!(starved, Stalls { max_ns: 380 * MS, sum_ns: 760 * MS, suspended_ns: 20 * MS });
+    }
+
+    #[test]
+    fn delays_while_sessions_ran_are_in_no_sum() {
+        assert_eq!(measured(&[(400, 350)], 0), Stalls { max_ns: 380 * MS, ..Stalls::default() });
+    }
+
+    #[test]
+    fn nothing_is_measured_before_the_begin_and_after_the_end() {
+        let mut meter = StallMeter::default();
+        meter.note(look(5_000, 0, 0), 0);
+        meter.begin(5_000 * MS);
+        meter.end();
+        meter.note(look(9_000, 0, 0), 0);
+        assert!(!meter.is_measuring());
+        assert_eq!(meter.stalls(), Stalls::default());
+    }
+}

@@ -1,0 +1,64 @@
+//! The names of tables, views and routines that a custom workload's statements use.
+//!
+//! Statements are not parsed: each identifier counts, and a catalog decides which are names of objects. What an object's
+//! own definition names is used too, such as the tables of a view or of a function.
+
+use std::collections::BTreeSet;
+
+/// Definitions refer to definitions at most so deep; deeper ones are not watched.
+const DEPTH_MAX: usize = 8;
+
+/// Every identifier of `sql` in lower case: bare words, and what stands in double quotes or backquotes.
+pub fn identifiers(sql: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#');
+    let bare = sql.split(|c| !is_part(c)).filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+    let quoted = ['"', '`'].into_iter().flat_map(|quote| sql.split(quote).skip(1).step_by(2));
+    bare.chain(quoted).filter(|name| !name.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// `names` and all that their definitions use. `definitions` returns the texts of those objects that have one of the given
+/// names.
+///
+/// # Errors
+/// Those of `definitions`.
+pub fn with_definitions<E>(
+    mut names: BTreeSet<String>,
+    mut definitions: impl FnMut(&BTreeSet<String>) -> Result<Vec<String>, E>,
+) -> Result<BTreeSet<String>, E> {
+    let mut unread = names.clone();
+    for _ in 0..DEPTH_MAX {
+        if unread.is_empty() {
+            break;
+        }
+        let texts = definitions(&unread)?;
+        unread =
+            texts.iter().flat_map(|text| identifiers(text)).filter(|name| !names.contains(name)).collect();
+        names.extend(unread.iter().cloned());
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_bare_and_quoted_words_in_lower_case() {
+        let names = identifiers("SELECT Name FROM shop.\"Order Lines\" JOIN `a b` ON x1 = 1e5 -- t2");
+        let expected = ["select", "name", "from", "shop", "order lines", "order", "lines", "a b", "x1", "t2"];
+        assert!(expected.iter().all(|&name| names.contains(name)), "{names:?}");
+        assert!(!names.contains("1e5") && !names.contains(""));
+    }
+
+    #[test]
+    fn definitions_are_followed_to_their_end_and_circles_end() {
+        let texts = |names: &BTreeSet<String>| {
+            let catalog =
+                [("pay", "UPDATE balances"), ("balances", "SELECT * FROM accounts"), ("accounts", "pay")];
+            let objects = catalog.iter().filter(|(name, _)| names.contains(*name));
+            Ok::<_, ()>(objects.map(|(_, text)| (*text).to_owned()).collect())
+        };
+        let names = with_definitions(identifiers("CALL pay(1)"), texts).unwrap();
+        assert!(names.contains("accounts") && names.contains("balances"), "{names:?}");
+    }
+}

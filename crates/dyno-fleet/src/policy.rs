@@ -1,0 +1,139 @@
+//! What an agent lets leaders do: which databases they may reach from here, with which secrets, and where they may write.
+//!
+//! The list is the agent's own. Names of variables and files in a plan that comes over the wire are never looked up.
+
+use std::path::PathBuf;
+
+use dyno_plan::{Plan, TargetUrl};
+
+/// What an agent lets leaders do.
+#[derive(Debug, Clone)]
+pub enum AgentPolicy {
+    /// Whatever they ask: for a network without strangers.
+    Anything,
+    /// What is in this list.
+    Listed(Vec<AllowedTarget>),
+}
+
+/// A database that may be reached from this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowedTarget {
+    /// Where it is. `*` as user, host or database stands for any; parameters have to be these very ones.
+    pub url: TargetUrl,
+    /// Whether runs may change data there.
+    pub writes: bool,
+    /// The environment variable of this host that holds its password.
+    pub password_env: Option<String>,
+    /// The file of this host whose first line is its password.
+    pub password_file: Option<PathBuf>,
+}
+
+impl AllowedTarget {
+    fn matches(&self, url: &TargetUrl) -> bool {
+        let part = |allowed: Option<&str>, url: Option<&str>| allowed == Some("*") || allowed == url;
+        let allowed = &self.url;
+        allowed.scheme == url.scheme
+            && allowed.is_file == url.is_file
+            && allowed.port == url.port
+            && part(allowed.user.as_deref(), url.user.as_deref())
+            && part(allowed.host.as_deref(), url.host.as_deref())
+            // A file is this one or none: `*` would open all files of the host.
+            && (allowed.path == url.path || (!url.is_file && allowed.path == "*"))
+            && (url.params.is_empty() || allowed.params == url.params)
+    }
+}
+
+impl AgentPolicy {
+    /// Puts what the agent's list says of the plan's targets into the plan, in place of what came with it; whether runs may write
+    /// there.
+    ///
+    /// # Errors
+    /// A target is not in the list, or two of them have different passwords.
+    pub(crate) fn admit(&self, plan: &mut Plan) -> Result<bool, String> {
+        // Hooks and other hosts are the leader's; an agent never looks at them.
+        plan.hooks = dyno_plan::Hooks::default();
+        plan.observe.hosts = Vec::new();
+        let Self::Listed(list) = self else { return Ok(true) };
+        let mut entries: Vec<&AllowedTarget> = Vec::new();
+        for url in plan.target.all() {
+            let allowed = list.iter().find(|allowed| allowed.matches(url));
+            entries.push(
+                allowed.ok_or_else(|| format!("{url} is not in this agent's list of targets (--config)"))?,
+            );
+        }
+        let secret = |allowed: &AllowedTarget| (allowed.password_env.clone(), allowed.password_file.clone());
+        let first = entries.first().map(|allowed| secret(allowed)).unwrap_or_default();
+        if entries.iter().any(|allowed| secret(allowed) != first) {
+            return Err("targets of one run have different passwords in this agent's list".to_owned());
+        }
+        plan.target.password_env = first.0;
+        plan.target.password_file = first.1.map(|file| file.display().to_string());
+        let writes = entries.iter().all(|allowed| allowed.writes);
+        // Parameters of URLs can name files: they are the agent's own.
+        let params: Vec<_> = entries.iter().map(|allowed| allowed.url.params.clone()).collect();
+        plan.target.observe_url = None;
+        plan.target.url.params.clone_from(&params[0]);
+        plan.target.urls.iter_mut().zip(params).for_each(|(url, params)| url.params = params);
+        Ok(writes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_plan::{EngineSpec, Engines, PlanSource, engine::Form};
+
+    use super::*;
+
+    const ENGINES: Engines =
+        Engines(&[EngineSpec::plain("postgres", Form::Server, "postgres://dyno@db1/bench")]);
+
+    fn url(text: &str) -> TargetUrl {
+        TargetUrl::read(text, ENGINES).unwrap()
+    }
+
+    fn plan(target: &str, sets: &[&str]) -> Plan {
+        let sets = sets.iter().map(|set| (*set).to_owned()).collect();
+        let source = PlanSource { target: Some(target.to_owned()), sets, ..PlanSource::of(ENGINES) };
+        dyno_plan::read(&source).unwrap()
+    }
+
+    fn listed(text: &str, writes: bool) -> AgentPolicy {
+        let password_env = Some("SHOP".to_owned());
+        AgentPolicy::Listed(vec![AllowedTarget { url: url(text), writes, password_env, password_file: None }])
+    }
+
+    #[test]
+    fn only_listed_targets_are_admitted_part_by_part() {
+        let admits =
+            |allowed: &str, target: &str| listed(allowed, true).admit(&mut plan(target, &[])).is_ok();
+        let exact = "postgres://dyno@db1:5432/bench";
+        assert!(admits(exact, exact));
+        for other in [
+            "postgres://root@db1:5432/bench",
+            "postgres://dyno@db2:5432/bench",
+            "postgres://dyno@db1:5433/bench",
+            "postgres://dyno@db1/bench",
+            "postgres://dyno@db1:5432/other",
+            "postgres://dyno@db1:5432/bench2",
+            "postgres://dyno@db1.evil.example:5432/bench",
+            "postgres://dyno@db1:5432/bench?sslmode=disable",
+        ] {
+            assert!(!admits(exact, other), "{other}");
+        }
+        assert!(admits("postgres://dyno@db1/*", "postgres://dyno@db1/any"));
+        assert!(!admits("postgres://dyno@db1/*", "postgres://dyno@db2/any"));
+        assert!(AgentPolicy::Listed(Vec::new()).admit(&mut plan(exact, &[])).is_err());
+    }
+
+    #[test]
+    fn names_of_secrets_and_parameters_are_the_agents_own() {
+        let target = "postgres://dyno@db1/bench";
+        let mut plan = plan(target, &["target.password_file=/etc/shadow", "hooks.pre=id"]);
+        let writes = listed("postgres://dyno@db1/bench?sslmode=require", false).admit(&mut plan).unwrap();
+        assert!(!writes);
+        assert_eq!(plan.target.password_file, None);
+        assert_eq!(plan.target.password_env.as_deref(), Some("SHOP"));
+        assert_eq!(plan.target.url.param("sslmode"), Some("require"));
+        assert!(plan.hooks.pre.is_none());
+    }
+}

@@ -1,0 +1,128 @@
+//! Who holds the locks that sessions wait for.
+//!
+//! MySQL 8 and later tell by `performance_schema.data_lock_waits`, of table definitions by `metadata_locks`. MySQL 5.7 and
+//! MariaDB tell by tables of `information_schema`, which need the right `PROCESS`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::wire::{Connection, MyError};
+use dyno_engine::{Refusal as _, Row, TargetError};
+
+/// Columns of each answer: the connection that waits, the one in its way, that one's user, host and program, and the table.
+const ROW_LOCKS_MYSQL: &str =
+    "SELECT r.PROCESSLIST_ID, b.PROCESSLIST_ID, b.PROCESSLIST_USER, b.PROCESSLIST_HOST, a.ATTR_VALUE,
+         CONCAT_WS('.', l.OBJECT_SCHEMA, l.OBJECT_NAME)
+     FROM performance_schema.data_lock_waits w
+     JOIN performance_schema.threads r ON r.THREAD_ID = w.REQUESTING_THREAD_ID
+     JOIN performance_schema.threads b ON b.THREAD_ID = w.BLOCKING_THREAD_ID
+     LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID
+     LEFT JOIN performance_schema.session_connect_attrs a
+         ON a.PROCESSLIST_ID = b.PROCESSLIST_ID AND a.ATTR_NAME = 'program_name'";
+const METADATA_LOCKS_MYSQL: &str = "SELECT r.PROCESSLIST_ID, b.PROCESSLIST_ID, b.PROCESSLIST_USER, b.PROCESSLIST_HOST, a.ATTR_VALUE,
+         CONCAT_WS('.', w.OBJECT_SCHEMA, w.OBJECT_NAME)
+     FROM performance_schema.metadata_locks w
+     JOIN performance_schema.metadata_locks h ON h.OBJECT_TYPE = w.OBJECT_TYPE AND h.OBJECT_SCHEMA <=> w.OBJECT_SCHEMA
+         AND h.OBJECT_NAME <=> w.OBJECT_NAME AND h.LOCK_STATUS = 'GRANTED' AND h.OWNER_THREAD_ID <> w.OWNER_THREAD_ID
+     JOIN performance_schema.threads r ON r.THREAD_ID = w.OWNER_THREAD_ID
+     JOIN performance_schema.threads b ON b.THREAD_ID = h.OWNER_THREAD_ID
+     LEFT JOIN performance_schema.session_connect_attrs a
+         ON a.PROCESSLIST_ID = b.PROCESSLIST_ID AND a.ATTR_NAME = 'program_name'
+     WHERE w.LOCK_STATUS = 'PENDING' AND w.OBJECT_TYPE = 'TABLE'";
+const ROW_LOCKS_OTHERS: &str =
+    "SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id, p.USER, p.HOST, NULL, l.lock_table
+     FROM information_schema.INNODB_LOCK_WAITS w
+     JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id
+     JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id
+     LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id
+     LEFT JOIN information_schema.PROCESSLIST p ON p.ID = b.trx_mysql_thread_id";
+
+/// The first version of MySQL with `data_lock_waits`.
+const DATA_LOCKS: u32 = 80_001;
+
+/// Connections that hold what the connections for which `is_ours` holds wait for, in words; empty where there are none, or this
+/// user may not see them.
+pub(super) fn blockers(
+    connection: &mut Connection,
+    is_ours: impl Fn(u32) -> bool,
+) -> Result<Vec<String>, TargetError> {
+    let questions: &[&str] = if connection.is_mariadb() || connection.version_num() < DATA_LOCKS {
+        &[ROW_LOCKS_OTHERS]
+    } else {
+        &[ROW_LOCKS_MYSQL, METADATA_LOCKS_MYSQL]
+    };
+    let mut rows = Vec::new();
+    for sql in questions {
+        match connection.simple(sql) {
+            Ok(more) => rows.extend(more),
+            Err(error) if MyError::of(&error).is_some() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(in_words(&rows, is_ours))
+}
+
+/// The connections that block without waiting themselves, or all that block where each waits.
+fn in_words(rows: &[Row], is_ours: impl Fn(u32) -> bool) -> Vec<String> {
+    let waiting: BTreeSet<u32> = rows.iter().filter_map(|row| row.parse(0)).collect();
+    let mut blocking: BTreeMap<u32, String> = BTreeMap::new();
+    // A connection that blocks one of ours may wait for another one: that one is in the way, too.
+    let mut reached: BTreeSet<u32> = waiting.iter().copied().filter(|&id| is_ours(id)).collect();
+    loop {
+        let before = reached.len();
+        for row in rows {
+            let (Some(waiter), Some(blocker)) = (row.parse(0), row.parse::<u32>(1)) else { continue };
+            if reached.contains(&waiter) {
+                reached.insert(blocker);
+                blocking.entry(blocker).or_insert_with(|| described(blocker, row));
+            }
+        }
+        if reached.len() == before {
+            break;
+        }
+    }
+    let at_root: Vec<String> =
+        blocking.iter().filter(|(id, _)| !waiting.contains(id)).map(|(_, words)| words.clone()).collect();
+    if at_root.is_empty() { blocking.into_values().collect() } else { at_root }
+}
+
+/// `process 42 nightly etl@db2, with a lock on bench.accounts`.
+fn described(id: u32, row: &Row) -> String {
+    let part = |index: usize| row.get(index).filter(|text| !text.is_empty());
+    let mut words = format!("process {id}");
+    if let Some(program) = part(4) {
+        words.push_str(&format!(" {program}"));
+    }
+    if let Some(user) = part(2) {
+        words.push_str(&format!(" {user}"));
+    }
+    if let Some(host) = part(3) {
+        words.push_str(&format!("@{host}"));
+    }
+    if let Some(table) = part(5) {
+        words.push_str(&format!(", with a lock on {}", table.replace('`', "")));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_link_of_a_chain_of_waits_is_named() {
+        let row = |waiter: &str, blocker: &str, user: &str| {
+            let texts = [Some(waiter), Some(blocker), Some(user), Some("db2"), None, Some("`bench`.`t`")];
+            Row(texts.map(|text| text.map(str::to_owned)).to_vec())
+        };
+        let is_ours = |id| id < 10;
+        // 1 and 2 wait for 3, that for 20, that for 30; 40 waits for 50, which is not ours.
+        let rows = [row("1", "3", "me"), row("2", "3", "me"), row("3", "20", "etl"), row("20", "30", "root")];
+        let all: Vec<Row> = rows.iter().cloned().chain([row("40", "50", "x")]).collect();
+        assert_eq!(in_words(&all, is_ours), ["process 30 root@db2, with a lock on bench.t"]);
+        assert_eq!(in_words(&all[..3], is_ours), ["process 20 etl@db2, with a lock on bench.t"]);
+        // Where each waits for the other, both are named.
+        let circle = [row("1", "2", "me"), row("2", "1", "me")];
+        assert_eq!(in_words(&circle, is_ours).len(), 2);
+        assert!(in_words(&all, |_| false).is_empty());
+    }
+}

@@ -1,0 +1,127 @@
+//! Where settings of a connection are: the URL, then the option files, then the environment, as for the `mysql` client.
+
+use std::path::PathBuf;
+
+use dyno_plan::TargetUrl;
+
+use super::option_file::OptionFiles;
+use dyno_engine::TargetError;
+use dyno_engine::net::Environment;
+use dyno_engine::net::url::wrong;
+
+/// Options of files that would change the connection and that Dyno does not have, with the way out.
+const REFUSED: [(&str, &str); 22] = [
+    ("ssl-capath", "give the certificates in one file, by ssl-ca"),
+    ("ssl-crl", NO_REVOCATION),
+    ("ssl-crlpath", NO_REVOCATION),
+    ("ssl-cipher", NO_CIPHERS),
+    ("tls-ciphersuites", NO_CIPHERS),
+    ("ssl-fips-mode", NO_CIPHERS),
+    ("ssl-passphrase", "give a private key without a passphrase by ssl-key"),
+    ("ssl-fp", NO_FINGERPRINT),
+    ("ssl-fplist", NO_FINGERPRINT),
+    ("tls-fp", NO_FINGERPRINT),
+    ("tls-fplist", NO_FINGERPRINT),
+    ("tls-sni-servername", "leave it out: Dyno sends the name of the host"),
+    ("compress", NO_COMPRESSION),
+    ("compression-algorithms", NO_COMPRESSION),
+    ("server-public-key-path", "leave it out, and write ssl-mode=VERIFY_CA"),
+    ("default-auth", "leave it out: the server chooses how users log in"),
+    ("password2", NO_FACTORS),
+    ("password3", NO_FACTORS),
+    ("bind-address", "leave it out: the system chooses the address of the client"),
+    ("dns-srv-name", "name the host"),
+    ("init-command", NO_COMMANDS),
+    ("init-command-add", NO_COMMANDS),
+];
+
+const NO_REVOCATION: &str = "leave it out: Dyno does not check revoked certificates";
+const NO_CIPHERS: &str = "leave it out: Dyno offers the ciphers of rustls";
+const NO_FINGERPRINT: &str = "leave it out, and give the certificate by ssl-ca";
+const NO_COMPRESSION: &str = "leave it out: Dyno does not compress what it sends";
+const NO_FACTORS: &str = "use an account with one password";
+const NO_COMMANDS: &str = "leave it out, and set variables on the server or in the workload";
+
+/// The settings of one target.
+pub(super) struct ClientSettings<'a> {
+    pub(super) url: &'a TargetUrl,
+    pub(super) files: &'a OptionFiles,
+    pub(super) environment: Environment,
+}
+
+/// A value, and where it is set.
+pub(super) struct ClientSetting {
+    name: String,
+    pub(super) value: String,
+    /// Empty for the URL, else such as ` (from /etc/my.cnf)`.
+    origin: String,
+}
+
+impl ClientSetting {
+    /// That the value cannot be used, and which can.
+    pub(super) fn wrong(&self, allowed: &str) -> TargetError {
+        let error = wrong(&self.name, &self.value, allowed);
+        TargetError { message: format!("{}{}", error.message, self.origin), ..error }
+    }
+
+    /// Whether the URL sets it.
+    pub(super) fn is_of_url(&self) -> bool {
+        self.origin.is_empty()
+    }
+}
+
+impl ClientSettings<'_> {
+    /// Fails where a file asks for what Dyno does not have.
+    pub(super) fn check(&self) -> Result<(), TargetError> {
+        for (name, way_out) in REFUSED {
+            let Some(option) = self.files.get(name) else { continue };
+            if matches!(option.value.as_deref(), Some("" | "0")) {
+                continue;
+            }
+            let path = option.path.display();
+            return Err(TargetError::unsupported(format!("{path} sets {name}, and Dyno cannot honor it"))
+                .hint(format!("{way_out}; option-files=off in the URL leaves all option files out")));
+        }
+        Ok(())
+    }
+
+    /// Parameter `name` of the URL, or else the option `name` of a file; empty values count as not set.
+    pub(super) fn get(&self, name: &str) -> Option<ClientSetting> {
+        let of_url = self.url.param(name).filter(|value| !value.is_empty());
+        let of_url = of_url.map(|value| ClientSetting {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            origin: String::new(),
+        });
+        of_url.or_else(|| self.in_files(name))
+    }
+
+    /// The option `name` of a file; empty values count as not set.
+    pub(super) fn in_files(&self, name: &str) -> Option<ClientSetting> {
+        let option = self.files.get(name)?;
+        let value = option.value.clone().filter(|value| !value.is_empty())?;
+        let origin = format!(" (from {})", option.path.display());
+        Some(ClientSetting { name: name.to_owned(), value, origin })
+    }
+
+    /// The environment variable `name`, unless it is empty.
+    pub(super) fn in_environment(&self, name: &str) -> Option<ClientSetting> {
+        let value = self.environment.var(name)?;
+        Some(ClientSetting { name: name.to_owned(), value, origin: " (from the environment)".to_owned() })
+    }
+
+    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+        self.get(name).map(|setting| setting.value.into())
+    }
+
+    /// Whether a file switches `name` on or off, by any of the client's spellings.
+    pub(super) fn switch(&self, name: &str) -> Option<bool> {
+        let off =
+            ["skip", "disable"].iter().any(|prefix| self.files.get(&format!("{prefix}-{name}")).is_some());
+        if off {
+            return Some(false);
+        }
+        let value = self.files.get(name)?.value.as_deref().unwrap_or("1").to_ascii_lowercase();
+        Some(!matches!(value.as_str(), "0" | "off" | "false" | "no"))
+    }
+}

@@ -1,0 +1,72 @@
+//! The check of what this user may do in the database.
+
+use dyno_engine::advice::{note, ok, warn};
+use dyno_engine::{DataState, WorkloadNeeds};
+use dyno_record::Advice;
+
+use super::facts::Facts;
+
+/// Whether this user can load and run; or, where the data is there, run the workload on it.
+pub(super) fn check(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
+    let Facts { user, database, missing_rights, .. } = facts;
+    if missing_rights.is_empty() {
+        return ok("privileges", format!("user {user} may load into database {database}, run and drop"));
+    }
+    if !needs.uses_test_tables() {
+        return of_custom_workload(facts, needs);
+    }
+    // What takes reads only has its data from elsewhere.
+    let loaded = !needs.loads || matches!(facts.data, Ok(DataState::Loaded { .. }));
+    let to_run: Vec<&str> = run_rights(needs).filter(|right| missing_rights.contains(right)).collect();
+    if loaded && to_run.is_empty() {
+        let text =
+            format!("user {user} may run on what is loaded in database {database}, and not load or drop");
+        return ok("privileges", text);
+    }
+    if loaded {
+        return warn(
+            "privileges",
+            format!(
+                "the grants of user {user} do not show {} on database {database}, which this plan's sessions need",
+                to_run.join(", ")
+            ),
+            format!(
+                "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {database}.* TO '{user}'@'HOST'; a role may give them too"
+            ),
+        );
+    }
+    warn(
+        "privileges",
+        format!("the grants of user {user} do not show {} on database {database}", missing_rights.join(", ")),
+        format!("{}; a role may give them too", facts.grants),
+    )
+}
+
+/// A custom workload may need rights on its own tables only; the server says so when it prepares the statements.
+fn of_custom_workload(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
+    let Facts { user, database, missing_rights, .. } = facts;
+    let missing = missing_rights.join(", ");
+    let need = match needs.loads {
+        true => "loading may need them",
+        false => "statements of the workload may need some of them",
+    };
+    note(
+        "privileges",
+        format!("the grants of user {user} do not show {missing} on database {database}; {need}"),
+        format!("{}; a role or grants on the tables may give them too", facts.grants),
+    )
+}
+
+/// Rights that sessions of the block workload need on data that is there.
+fn run_rights(needs: &WorkloadNeeds) -> impl Iterator<Item = &'static str> {
+    [
+        ("SELECT", true),
+        ("UPDATE", needs.updates),
+        // A run with inserts removes what it has left.
+        ("INSERT", needs.inserts),
+        ("DELETE", needs.inserts),
+        ("EXECUTE", needs.server_loops),
+    ]
+    .into_iter()
+    .filter_map(|(right, needed)| needed.then_some(right))
+}

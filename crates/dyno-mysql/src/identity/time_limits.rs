@@ -1,0 +1,34 @@
+//! Time limits that sessions of a run keep.
+
+use std::time::Duration;
+
+use dyno_plan::Plan;
+use dyno_record::Advice;
+
+use super::facts::Facts;
+use dyno_engine::{TimeLimit, TimeLimitScope};
+
+/// MySQL's limit on reading statements, in milliseconds.
+const MYSQL: (&str, TimeLimitScope) = ("max_execution_time", TimeLimitScope::Statement);
+
+/// MariaDB's limits, in seconds with a fraction.
+const MARIADB: [(&str, TimeLimitScope); 4] = [
+    ("max_statement_time", TimeLimitScope::Statement),
+    ("idle_transaction_timeout", TimeLimitScope::IdleTransaction),
+    ("idle_readonly_transaction_timeout", TimeLimitScope::IdleTransaction),
+    ("idle_write_transaction_timeout", TimeLimitScope::IdleTransaction),
+];
+
+/// The finding. Sessions lift `wait_timeout` themselves.
+pub(super) fn time_limits(facts: &Facts, plan: &Plan) -> Advice {
+    let limits = if facts.mariadb { &MARIADB[..] } else { &[MYSQL][..] };
+    let unit_s = if facts.mariadb { 1.0 } else { 0.001 };
+    let limit = |&(setting, ends): &(&str, TimeLimitScope)| {
+        let number: f64 = facts.settings.value(setting)?.parse().ok()?;
+        let most = Duration::try_from_secs_f64(number * unit_s).ok().filter(|most| !most.is_zero())?;
+        Some(TimeLimit { setting: setting.to_owned(), most, ends })
+    };
+    let limits: Vec<TimeLimit> = limits.iter().filter_map(limit).collect();
+    let names: Vec<String> = limits.iter().map(|limit| format!("SET GLOBAL {} = 0", limit.setting)).collect();
+    dyno_engine::time_limits(&limits, plan, &format!("for runs without: {}", names.join("; ")))
+}

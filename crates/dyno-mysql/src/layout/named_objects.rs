@@ -1,0 +1,79 @@
+//! The tables and routines that statements name: which of them are there, and how large the tables are.
+
+use std::collections::BTreeSet;
+
+use dyno_engine::watched_names::with_definitions;
+use dyno_engine::{Refusal as _, TargetError};
+
+use super::super::wire::{Connection, MyError};
+use super::quote::literal;
+use super::session::fresh_sizes;
+
+/// The tables, views and routines of the database that statements with the identifiers `names` use, as the dictionary names them.
+pub(in super::super) fn find(
+    connection: &mut Connection,
+    names: &BTreeSet<String>,
+) -> Result<BTreeSet<String>, TargetError> {
+    let definitions = |names: &BTreeSet<String>| column(connection, &definitions_sql(names));
+    let names = with_definitions(names.clone(), definitions)?;
+    let existing = if names.is_empty() { Vec::new() } else { column(connection, &existing_sql(&names))? };
+    Ok(existing.into_iter().collect())
+}
+
+/// Bytes of the tables that statements with the identifiers `names` use, indexes included, as InnoDB's statistics have them;
+/// absent where none is there.
+pub(in super::super) fn named_bytes(
+    connection: &mut Connection,
+    names: &BTreeSet<String>,
+) -> Result<Option<u64>, TargetError> {
+    let tables = find(connection, names)?;
+    if tables.is_empty() {
+        return Ok(None);
+    }
+    fresh_sizes(connection)?;
+    let sql = format!(
+        "SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES
+         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME IN ({})",
+        list(tables.iter())
+    );
+    Ok(column(connection, &sql)?.first().and_then(|bytes| bytes.parse().ok()))
+}
+
+/// The first column of the rows of `sql`; nothing where this user may not read them.
+fn column(connection: &mut Connection, sql: &str) -> Result<Vec<String>, TargetError> {
+    match connection.simple(sql) {
+        Ok(rows) => Ok(rows.iter().filter_map(|row| row.get(0).map(str::to_owned)).collect()),
+        Err(error) if MyError::of(&error).is_some() => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Names as a list of literals in SQL.
+pub(in super::super) fn list<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    names.map(|name| literal(name)).collect::<Vec<_>>().join(", ")
+}
+
+/// Definitions of the views and routines called `names`, and of the triggers of such tables.
+fn definitions_sql(names: &BTreeSet<String>) -> String {
+    let list = list(names.iter());
+    format!(
+        "SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() AND LOWER(TABLE_NAME) IN ({list})
+         UNION ALL
+         SELECT ROUTINE_DEFINITION FROM information_schema.ROUTINES
+         WHERE ROUTINE_SCHEMA = DATABASE() AND LOWER(ROUTINE_NAME) IN ({list})
+         UNION ALL
+         SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS
+         WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND LOWER(EVENT_OBJECT_TABLE) IN ({list})"
+    )
+}
+
+/// Those of `names` that are tables, views or routines of the database.
+fn existing_sql(names: &BTreeSet<String>) -> String {
+    let list = list(names.iter());
+    format!(
+        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND LOWER(TABLE_NAME) IN ({list})
+         UNION
+         SELECT ROUTINE_NAME FROM information_schema.ROUTINES
+         WHERE ROUTINE_SCHEMA = DATABASE() AND LOWER(ROUTINE_NAME) IN ({list})"
+    )
+}

@@ -1,0 +1,39 @@
+//! Limits of the user's profile that end sessions, their calls, or sessions that rest.
+
+use std::time::Duration;
+
+use dyno_plan::Plan;
+use dyno_record::Advice;
+
+use super::facts::Facts;
+use dyno_engine::advice::warn;
+use dyno_engine::{TimeLimit, TimeLimitScope};
+
+/// The findings: on times, and on work where that is limited.
+pub(super) fn profile_limits(facts: &Facts, plan: &Plan) -> Vec<Advice> {
+    // With resource_limit off, profiles limit passwords and sessions only.
+    let is_enforced = facts.settings.value("resource_limit").is_none_or(|value| value == "TRUE");
+    let limits = if is_enforced { facts.profile_limits.as_slice() } else { &[] };
+    let scope = |name: &str| match name {
+        "CONNECT_TIME" => Some(TimeLimitScope::Session),
+        "IDLE_TIME" => Some(TimeLimitScope::IdleSession),
+        _ => None,
+    };
+    let time = |(name, minutes): &(String, u64)| {
+        let most = Duration::from_secs(minutes.saturating_mul(60));
+        Some(TimeLimit { setting: name.clone(), most, ends: scope(name)? })
+    };
+    let user = &facts.who.user;
+    let profile = format!("a profile for {user} without: ALTER PROFILE … LIMIT");
+    let times: Vec<TimeLimit> = limits.iter().filter_map(time).collect();
+    let way_out = format!("{profile} CONNECT_TIME UNLIMITED IDLE_TIME UNLIMITED");
+    let mut findings = vec![dyno_engine::time_limits(&times, plan, &way_out)];
+    let work = limits.iter().filter(|(name, _)| scope(name).is_none());
+    let work: Vec<String> = work.map(|(name, most)| format!("{name} = {most}")).collect();
+    if !work.is_empty() {
+        let text =
+            format!("the profile of {user} ends sessions or calls that work more: {}", work.join(", "));
+        findings.push(warn("profile_limits", text, format!("{profile} these UNLIMITED")));
+    }
+    findings
+}

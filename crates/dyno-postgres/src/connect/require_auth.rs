@@ -1,0 +1,54 @@
+//! `require_auth`: the ways to log in that the user accepts.
+
+/// The methods that libpq knows.
+const METHODS: [&str; 7] = ["password", "md5", "gss", "sspi", "scram-sha-256", "oauth", "none"];
+
+/// The methods that are accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequireAuth {
+    methods: Vec<&'static str>,
+    /// As the user wrote it.
+    text: String,
+}
+
+impl RequireAuth {
+    /// Reads methods between commas: those accepted, or with `!` before each those refused. `None` where it is neither.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(',').map(str::trim).collect();
+        let method = |word: &str| METHODS.iter().find(|method| **method == word).copied();
+        let methods = if words.iter().all(|word| word.starts_with('!')) {
+            let refused: Vec<&str> = words.iter().map(|word| method(&word[1..])).collect::<Option<_>>()?;
+            METHODS.into_iter().filter(|method| !refused.contains(method)).collect()
+        } else {
+            words.iter().map(|word| method(word)).collect::<Option<_>>()?
+        };
+        Some(Self { methods, text: text.to_owned() })
+    }
+
+    /// Whether a server may ask for `method`.
+    pub(super) fn accepts(&self, method: &str) -> bool {
+        self.methods.contains(&method)
+    }
+
+    /// As the user wrote it.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_accept_or_refuse_methods_and_never_both() {
+        let accepts = |text: &str, method| RequireAuth::parse(text).map(|list| list.accepts(method));
+        assert_eq!(accepts("scram-sha-256,md5", "md5"), Some(true));
+        assert_eq!(accepts("scram-sha-256, md5", "password"), Some(false));
+        assert_eq!(accepts("!password,!none", "password"), Some(false));
+        assert_eq!(accepts("!password,!none", "scram-sha-256"), Some(true));
+        for text in ["", "md5,!password", "md6", "!", "md5,,none"] {
+            assert_eq!(RequireAuth::parse(text), None, "{text}");
+        }
+    }
+}

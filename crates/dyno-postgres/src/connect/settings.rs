@@ -1,0 +1,89 @@
+//! Where parameters are set: the URL, then the service, then the environment, as in libpq.
+
+use std::path::PathBuf;
+
+use dyno_plan::TargetUrl;
+
+use super::parameters::{self, LibpqParameter, LibpqSetting, ParameterOrigin, ParameterRule};
+use super::service::{self, Service};
+use dyno_engine::net::Environment;
+use dyno_engine::net::url::check_names;
+use dyno_engine::{Secret, TargetError};
+
+/// The parameters of one target.
+pub(super) struct LibpqSettings<'a> {
+    url: &'a TargetUrl,
+    service: Option<Service>,
+    pub(super) environment: Environment,
+}
+
+impl<'a> LibpqSettings<'a> {
+    /// Reads the service that is asked for, and checks every parameter that is set.
+    ///
+    /// # Errors
+    /// A parameter of the URL is unknown, the service cannot be read, or a value cannot be honored.
+    pub(super) fn read(url: &'a TargetUrl, environment: Environment) -> Result<Self, TargetError> {
+        let names: Vec<&str> = parameters::PARAMETERS.iter().map(|parameter| parameter.name).collect();
+        check_names(url, &names)?;
+        let mut settings = Self { url, service: None, environment };
+        if let Some(name) = settings.text("service") {
+            let file = settings.path("servicefile");
+            settings.service = Some(service::load(&name, file, environment)?);
+        }
+        for parameter in parameters::PARAMETERS {
+            if !matches!(parameter.rule, ParameterRule::Read)
+                && let Some(setting) = settings.of(parameter)
+            {
+                setting.check(parameter.rule)?;
+            }
+        }
+        Ok(settings)
+    }
+
+    fn of(&self, parameter: &'static LibpqParameter) -> Option<LibpqSetting> {
+        let LibpqParameter { name, variable, .. } = *parameter;
+        let setting = |value: &str, origin| LibpqSetting { name, value: value.to_owned(), origin };
+        if let Some(value) = self.url.param(name).filter(|value| !value.is_empty()) {
+            return Some(setting(value, ParameterOrigin::Url));
+        }
+        if let Some(service) = &self.service
+            && let Some(value) = service.value(name).filter(|value| !value.is_empty())
+        {
+            return Some(setting(value, ParameterOrigin::Service(service.label.clone())));
+        }
+        let value = (!variable.is_empty()).then(|| self.environment.var(variable))??;
+        Some(setting(&value, ParameterOrigin::Variable(variable)))
+    }
+
+    /// The parameter `name`, if it is set and not empty.
+    pub(super) fn get(&self, name: &str) -> Option<LibpqSetting> {
+        self.of(parameters::named(name).expect("`from_url` reads parameters of the table"))
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        self.get(name).map(|setting| setting.value)
+    }
+
+    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+        self.text(name).map(PathBuf::from)
+    }
+
+    /// The parameter `name` as a whole number.
+    pub(super) fn number(&self, name: &str) -> Result<Option<u32>, TargetError> {
+        let Some(setting) = self.get(name) else { return Ok(None) };
+        setting.value.trim().parse().map(Some).map_err(|_| setting.wrong("a whole number"))
+    }
+
+    /// The password of the service, else that of the environment.
+    pub(super) fn password(&self) -> Option<Secret> {
+        let of_service = self.service.as_ref().and_then(|service| service.password.clone());
+        of_service.or_else(|| self.environment.var("PGPASSWORD").map(Secret::new))
+    }
+
+    /// LibpqSettings of the session that the environment asks for, as the server is to have them from the start.
+    pub(super) fn of_session(&self) -> Vec<(&'static str, String)> {
+        let value = |variable| self.environment.var(variable).filter(|v| !v.eq_ignore_ascii_case("default"));
+        let settings = parameters::SESSION_SETTINGS.iter();
+        settings.filter_map(|(name, variable)| Some((*name, value(variable)?))).collect()
+    }
+}

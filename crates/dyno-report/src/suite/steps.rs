@@ -1,0 +1,168 @@
+//! Every step of every test.
+
+use dyno_analyze::conclusion::suite::{Step, Suite, Tested};
+use dyno_analyze::number::{ABSENT, figure, fixed, optional, time_us};
+
+use crate::grid::{Cell, Grid, Head};
+use crate::style::{Paint, Style};
+use crate::table::Table;
+use crate::text::{clean, wrap};
+
+/// Lines of a note at most.
+const NOTE_LINES: usize = 6;
+
+/// What one column of the steps shows: its head, unit, and how to get it.
+type Shown = (&'static str, &'static str, &'static str);
+
+/// Columns of measured figures, as the tables of the platform tests that this is made after print them.
+const COLUMNS: [Shown; 20] = [
+    ("CPU busy", "%", "cpu_busy_pct"),
+    ("user", "%", "cpu_user_pct"),
+    ("sys", "%", "cpu_sys_pct"),
+    ("idle", "%", "cpu_idle_pct"),
+    ("rows", "/s", "rows_per_s"),
+    ("transactions", "/s", "ops_per_s"),
+    ("service", "", "service_mean_us"),
+    ("p95", "", "service_p95_us"),
+    ("p99", "", "service_p99_us"),
+    ("logical reads", "/s", "logical_reads_per_s"),
+    ("cache", "% hit", "buffer_hit_pct"),
+    ("physical reads", "blocks/s", "physical_reads_per_s"),
+    ("reads", "IOPS", "physical_read_requests_per_s"),
+    ("read", "MB/s", "physical_read_mb_per_s"),
+    ("writes", "IOPS", "physical_write_requests_per_s"),
+    ("written", "blocks/s", "physical_writes_per_s"),
+    ("written", "MB/s", "physical_write_mb_per_s"),
+    ("device", "% busy", "device_util_pct"),
+    ("redo", "IOPS", "redo_writes_per_s"),
+    ("redo", "MB/s", "redo_mb_per_s"),
+];
+
+/// The steps of one test, a line each; figures that no step has have no column.
+pub(crate) fn steps(test: &Tested) -> Grid {
+    part(test, &COLUMNS)
+}
+
+fn part(test: &Tested, columns: &[Shown]) -> Grid {
+    let shown: Vec<&Shown> = columns
+        .iter()
+        .filter(|(_, _, name)| test.steps.iter().any(|step| step.figures.contains_key(*name)))
+        .collect();
+    let mut heads = vec![Head::figures("#J", ""), Head::figures("#T", "")];
+    heads.extend(shown.iter().map(|(label, unit, _)| Head::figures(label, unit)));
+    heads.push(Head::figures("elapsed", "s"));
+    let mut grid = Grid::new(heads);
+    for step in &test.steps {
+        let mut cells = vec![step.sessions.to_string(), test.page.threads.to_string()];
+        cells.extend(shown.iter().map(|(_, _, name)| value(step, name)));
+        cells.push(fixed(step.elapsed_s, 1));
+        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+    }
+    grid
+}
+
+fn value(step: &Step, name: &str) -> String {
+    let Some(value) = step.figures.get(name).copied() else { return ABSENT.to_owned() };
+    let text = if name.ends_with("_us") { time_us(value) } else { figure(value) };
+    dyno_analyze::whose::mark(text, step.marked.iter().any(|marked| marked == name))
+}
+
+/// What one operation costs, by the names of the analysis.
+const COSTS: [Shown; 9] = [
+    ("database", "CPU µs", "database_cpu_us"),
+    ("client", "CPU µs", "client_cpu_us"),
+    ("logical reads", "blocks", "logical_reads"),
+    ("physical reads", "blocks", "physical_reads"),
+    ("read requests", "", "read_requests"),
+    ("write requests", "", "write_requests"),
+    ("redo", "bytes", "redo_bytes"),
+    ("context switches", "", "context_switches"),
+    ("logical reads", "/CPU s", "logical_reads_per_cpu_s"),
+];
+
+/// What one operation of a test costs at each of its steps.
+pub(crate) fn costs(test: &Tested) -> Grid {
+    cost_part(test, &COSTS)
+}
+
+fn cost_part(test: &Tested, columns: &[Shown]) -> Grid {
+    let shown: Vec<&Shown> = columns
+        .iter()
+        .filter(|(_, _, name)| test.steps.iter().any(|step| step.costs.contains_key(*name)))
+        .collect();
+    let mut heads = vec![Head::figures("#J", "")];
+    heads.extend(shown.iter().map(|(label, unit, _)| Head::figures(label, unit)));
+    let mut grid = Grid::new(heads);
+    for step in &test.steps {
+        let mut cells = vec![step.sessions.to_string()];
+        cells.extend(shown.iter().map(|(_, _, name)| optional(step.costs.get(*name).copied())));
+        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+    }
+    grid
+}
+
+/// The top timed events of a step.
+pub(crate) fn events(step: &Step) -> Grid {
+    let mut grid = Grid::new(vec![
+        Head::text("event"),
+        Head::text("class"),
+        Head::figures("sessions", "on average"),
+        Head::figures("share", "% of DB time"),
+    ]);
+    for wait in &step.events {
+        let texts =
+            [wait.event.clone(), wait.class.clone(), figure(wait.average_sessions), fixed(wait.share_pct, 1)];
+        grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+    }
+    grid
+}
+
+/// The table of these columns, in as many parts as a terminal needs: figures are never shortened.
+fn fitting(
+    test: &Tested,
+    columns: &[Shown],
+    grid: fn(&Tested, &[Shown]) -> Grid,
+    style: &Style,
+) -> Vec<Table> {
+    let (mut tables, mut first) = (Vec::new(), 0);
+    while first < columns.len() {
+        let fits = |end: &usize| Table::from(&grid(test, &columns[first..*end])).fits(style);
+        let end = (first + 1..=columns.len()).take_while(fits).last().unwrap_or(first + 1);
+        tables.push(Table::from(&grid(test, &columns[first..end])));
+        first = end;
+    }
+    tables
+}
+
+/// Every step of every test for a terminal.
+pub fn suite_steps(suite: &Suite, style: &Style) -> String {
+    let mut out = String::new();
+    for test in suite.tests.iter().filter(|test| !test.steps.is_empty()) {
+        let head = format!("{}: {}", test.page.id, test.page.title);
+        out.push_str(&format!("\n{}\n", style.paint(Paint::Head, &clean(&head))));
+        for line in wrap(&clean(&format!("It stresses {}.", test.page.stresses)), style.columns(), NOTE_LINES)
+        {
+            out.push_str(&format!("{line}\n"));
+        }
+        for table in fitting(test, &COLUMNS, part, style) {
+            out.push_str(&table.render(style));
+        }
+        out.push_str("an operation costs\n");
+        for table in fitting(test, &COSTS, cost_part, style) {
+            out.push_str(&table.render(style));
+        }
+        if let Some(last) = test.steps.iter().rev().find(|step| !step.events.is_empty()) {
+            out.push_str(&format!(
+                "top timed events with {}\n",
+                dyno_analyze::number::sessions(f64::from(last.sessions))
+            ));
+            out.push_str(&Table::from(&events(last)).render(style));
+        }
+        if let Some(limit) = &test.limit {
+            for line in wrap(&clean(&limit.full()), style.columns(), NOTE_LINES) {
+                out.push_str(&format!("{line}\n"));
+            }
+        }
+    }
+    out
+}

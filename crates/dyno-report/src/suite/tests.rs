@@ -1,0 +1,149 @@
+//! Tables, charts and sheets of a suite.
+
+use std::collections::BTreeMap;
+
+use dyno_analyze::conclusion::suite::{At, Page, Step, Suite, Tested};
+
+use super::*;
+use crate::style::Style;
+use crate::text::width;
+
+fn test(id: &str, group: &str, unit: &str, value: f64, spread_pct: Option<f64>) -> Tested {
+    let page = Page {
+        id: id.into(),
+        group: group.into(),
+        title: "A test".into(),
+        stresses: "something".into(),
+        unit: unit.into(),
+        units: 1,
+        metric: None,
+        limit: "p95 <= 100ms".into(),
+        cache: None,
+        raw: None,
+        threads: 1,
+        least: None,
+        nodes: None,
+        why_not: None,
+        failed: None,
+    };
+    let figures =
+        ["cpu_busy_pct", "ops_per_s", "service_p99_us", "logical_reads_per_s", "redo_mb_per_s", "rows_per_s"]
+            .map(|name| (name.to_owned(), 1_234_567.0));
+    let step = |sessions: u32| Step {
+        sessions,
+        runs: vec!["a".into()],
+        key: Some(value * f64::from(sessions)),
+        figures: BTreeMap::from(figures.clone()),
+        costs: BTreeMap::from(
+            ["database_cpu_us", "client_cpu_us", "logical_reads", "redo_bytes", "logical_reads_per_cpu_s"]
+                .map(|name| (name.to_owned(), 1_234_567.0)),
+        ),
+        elapsed_s: 5.0,
+        events: Vec::new(),
+        marked: Vec::new(),
+    };
+    let most = At { sessions: 2, value: value * 2.0, spread_pct, range: None };
+    Tested {
+        page,
+        steps: vec![step(1), step(2)],
+        single_us: Some(1_234.0),
+        most: Some(most),
+        optimum: Some(most),
+        knee: Some(most),
+        limited_by: Some("storage latency?".into()),
+        limit: None,
+        saturated: Some(false),
+        left_out: Vec::new(),
+        of_raw: None,
+        unfit: None,
+        notes: Vec::new(),
+    }
+}
+
+fn suite() -> Suite {
+    let mut cached = test("storage-random-read-many", "storage", "blocks", 5_000.0, None);
+    cached.unfit = Some("too small to measure: an operation took 5 ms".into());
+    Suite {
+        depth: "usual".into(),
+        tests: vec![
+            test("server-lookup", "server", "lookups", 182_765.0, Some(6.0)),
+            test("server-range", "server", "rows", 1_000_000.0, None),
+            test("server-group", "server", "rows", 10_000.0, None),
+            test("storage-redo-bandwidth", "storage", "blocks", 123_456.0, None),
+            cached,
+        ],
+    }
+}
+
+fn lines(columns: usize) -> String {
+    let style = Style { width: columns, ..Style::default() };
+    text(&suite(), &style) + &suite_steps(&suite(), &style)
+}
+
+#[test]
+fn terminal_tables_fit_80_columns_and_keep_figure_unit_and_limit() {
+    let narrow = lines(80);
+    for line in narrow.lines() {
+        assert!(width(line) <= 80, "{line}");
+    }
+    assert!(narrow.contains("Server, with its data in the cache") && narrow.contains("lookups/s"));
+    assert!(narrow.contains("storage latency?") && narrow.contains("A wider terminal shows more"));
+    let wide = lines(160);
+    assert!(wide.contains("knee") && !wide.contains("A wider terminal"));
+}
+
+#[test]
+fn catalogue_shows_every_test_whole_in_80_columns() {
+    let mut suite = suite();
+    suite.tests[1].page.why_not =
+        Some("the engine has no such thing, and this reason is longer than one line of a terminal".into());
+    let pages: Vec<&Page> = suite.tests.iter().map(|test| &test.page).collect();
+    let listed = suite_list(&pages, &Style { width: 80, ..Style::default() });
+    assert!(listed.lines().all(|line| width(line) <= 80), "{listed}");
+    assert!(listed.contains("server-lookup: A test (lookups/s, p95 <= 100ms)\n    something\n"), "{listed}");
+    let words = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("not applicable: the engine has no such thing, and this reason is longer than one line of a terminal"), "{words}");
+    assert!(!listed.contains('…'), "{listed}");
+}
+
+#[test]
+fn headline_figures_have_no_more_digits_than_the_spread_allows() {
+    let shown = overview(&suite());
+    let most = |id: &str| {
+        let row = shown.rows.iter().find(|(_, cells)| cells[0].text == id).unwrap();
+        row.1[1].text.clone()
+    };
+    assert_eq!(most("server-lookup"), "370,000", "365,530 with 6 % between its runs");
+    assert_eq!(most("storage-redo-bandwidth"), "247,000", "a single run");
+    assert_eq!(most("storage-random-read-many"), "not known");
+}
+
+#[test]
+fn each_chart_of_a_suite_has_one_group_and_one_unit() {
+    let charts = all_charts(&suite());
+    let titles: Vec<(String, usize)> =
+        charts.iter().map(|chart| (chart.title.clone(), chart.series.len())).collect();
+    let expected = [
+        ("Server, with its data in the cache: lookups/s", 1),
+        ("Server, with its data in the cache: rows/s", 2),
+        ("Storage: blocks/s", 1),
+    ];
+    assert_eq!(
+        titles,
+        expected.map(|(title, series)| (title.to_owned(), series)),
+        "a test without a figure is in none"
+    );
+}
+
+#[test]
+fn sheets_have_figures_in_full_and_a_line_for_each_step() {
+    let suite = suite();
+    let [(_, tests), (_, steps)] = &sheets(&suite)[..] else { panic!("two sheets") };
+    let column = |name: &str| tests.heads.iter().position(|head| head.label == name).unwrap();
+    let cell = |row: usize, name: &str| tests.rows[row].1[column(name)].text.clone();
+    assert_eq!((cell(0, "most"), cell(0, "spread")), ("365530".into(), "6".into()));
+    assert_eq!((cell(4, "most"), cell(4, "optimum")), (String::new(), String::new()));
+    assert!(cell(4, "no figure because").starts_with("too small"));
+    assert_eq!(steps.rows.len(), 10);
+    assert!(steps.rows.iter().all(|(_, cells)| cells.len() == steps.heads.len()));
+}

@@ -1,0 +1,363 @@
+//! Connections that end by themselves: a client that sends nothing, sends half a request, or does not read keeps no place for long.
+//!
+//! Places are limited. When all are taken, a newcomer gets the place of the connection that has gone longest without a request,
+//! so that idle connections cannot keep anyone out.
+
+use std::future::Future as _;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep};
+
+/// Limits on connections, so that slow and idle clients keep nobody out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// Connections at the same time.
+    pub connections_max: usize,
+    /// The longest wait for a client to agree on TLS.
+    pub handshake: Duration,
+    /// The longest wait for a request, and for the rest of one that has begun: head and body each.
+    pub request: Duration,
+    /// The longest wait for a client to read more of an answer.
+    pub write: Duration,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        // Fifty viewers have six connections each at most.
+        let [handshake, request, write] = [10, 30, 60].map(Duration::from_secs);
+        Self { connections_max: 512, handshake, request, write }
+    }
+}
+
+/// What is known of one connection.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) peer: SocketAddr,
+    opened: Instant,
+    /// When something was last read or written, ms after `opened`.
+    progress_ms: AtomicU64,
+    /// When the request under way began, ms after `opened`, plus one; 0 between requests.
+    request_ms: AtomicU64,
+    /// Whether a handler is at work on its request, or its answer is being sent.
+    is_served: AtomicBool,
+    is_evicted: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Place {
+    fn new(peer: SocketAddr) -> Arc<Self> {
+        Arc::new(Self {
+            peer,
+            opened: Instant::now(),
+            progress_ms: AtomicU64::new(0),
+            request_ms: AtomicU64::new(1),
+            is_served: AtomicBool::new(false),
+            is_evicted: AtomicBool::new(false),
+            waker: Mutex::new(None),
+        })
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.opened.elapsed().as_millis() as u64
+    }
+
+    /// A complete request has arrived.
+    pub(crate) fn begin_answer(&self) {
+        self.is_served.store(true, Ordering::Release);
+    }
+
+    fn note_read(&self) {
+        let now_ms = self.now_ms();
+        self.progress_ms.store(now_ms, Ordering::Release);
+        let _ = self.request_ms.compare_exchange(0, now_ms + 1, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    fn note_write(&self) {
+        self.progress_ms.store(self.now_ms(), Ordering::Release);
+        self.request_ms.store(0, Ordering::Release);
+        self.is_served.store(false, Ordering::Release);
+    }
+
+    /// The moment at which waiting for its client ends; absent while the server is the one that is waited for.
+    fn read_deadline(&self, limits: &ConnectionLimits) -> Option<Instant> {
+        if self.is_served.load(Ordering::Acquire) {
+            return None;
+        }
+        let progress_ms = self.progress_ms.load(Ordering::Acquire);
+        let since_ms = match self.request_ms.load(Ordering::Acquire) {
+            0 => progress_ms,
+            request => request - 1,
+        };
+        Some(self.opened + Duration::from_millis(since_ms) + limits.request)
+    }
+
+    /// Waits until the place is given to another connection.
+    pub(crate) async fn evicted(&self) {
+        std::future::poll_fn(|cx| {
+            *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
+            match self.is_evicted.load(Ordering::Acquire) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+    }
+
+    fn evict(&self) {
+        self.is_evicted.store(true, Ordering::Release);
+        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// All connections that are open.
+#[derive(Debug)]
+pub(crate) struct Places {
+    limits: ConnectionLimits,
+    open: Mutex<Vec<Arc<Place>>>,
+}
+
+impl Places {
+    pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
+        Arc::new(Self { limits, open: Mutex::new(Vec::new()) })
+    }
+
+    /// A place for a connection from `peer`: a free one, or that of the connection that has gone longest without a request.
+    /// Absent where all of them are being answered.
+    pub(crate) fn take(self: &Arc<Self>, peer: SocketAddr) -> Option<TakenPlace> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() >= self.limits.connections_max {
+            let waits = |place: &Arc<Place>| !place.is_served.load(Ordering::Acquire);
+            // Connections of the client with most places go first, or one client could push out all others.
+            let held = |peer: SocketAddr| open.iter().filter(|place| place.peer.ip() == peer.ip()).count();
+            let progress = |place: &Arc<Place>| {
+                place.opened + Duration::from_millis(place.progress_ms.load(Ordering::Acquire))
+            };
+            let candidates = open.iter().enumerate().filter(|(_, place)| waits(place));
+            let at = candidates
+                .min_by_key(|(_, place)| (std::cmp::Reverse(held(place.peer)), progress(place)))
+                .map(|(at, _)| at)?;
+            open.swap_remove(at).evict();
+        }
+        let place = Place::new(peer);
+        open.push(Arc::clone(&place));
+        Some(TakenPlace { place, places: Arc::clone(self) })
+    }
+
+    #[cfg(test)]
+    fn count(&self) -> usize {
+        self.open.lock().unwrap().len()
+    }
+}
+
+/// A place, given back when its connection ends.
+#[derive(Debug)]
+pub(crate) struct TakenPlace {
+    pub(crate) place: Arc<Place>,
+    places: Arc<Places>,
+}
+
+impl Drop for TakenPlace {
+    fn drop(&mut self) {
+        let mut open = self.places.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|place| !Arc::ptr_eq(place, &self.place));
+    }
+}
+
+/// Bytes of a client, through TLS or not.
+pub(crate) trait ClientStream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> ClientStream for T {}
+
+/// A connection that ends when its client keeps it waiting, or another one needs its place.
+pub(crate) struct Connection {
+    stream: Box<dyn ClientStream>,
+    taken: TakenPlace,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(stream: Box<dyn ClientStream>, taken: TakenPlace) -> Self {
+        let timer = Box::pin(tokio::time::sleep(taken.places.limits.request));
+        Self { stream, taken, timer }
+    }
+
+    pub(crate) fn place(&self) -> &Arc<Place> {
+        &self.taken.place
+    }
+
+    /// An error once `deadline` has passed or the place was given away; else the task is woken when either happens.
+    fn poll_end(&mut self, deadline: Option<Instant>, cx: &mut Context<'_>) -> Poll<io::Error> {
+        let place = &self.taken.place;
+        *place.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
+        if place.is_evicted.load(Ordering::Acquire) {
+            return Poll::Ready(io::ErrorKind::ConnectionAborted.into());
+        }
+        // While a handler is at work, its answer wakes the task.
+        let Some(deadline) = deadline else { return Poll::Pending };
+        if deadline <= Instant::now() {
+            return Poll::Ready(io::ErrorKind::TimedOut.into());
+        }
+        self.timer.as_mut().reset(deadline);
+        match self.timer.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(io::ErrorKind::TimedOut.into()),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn poll_written(
+        &mut self,
+        written: Poll<io::Result<usize>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(_)) = written {
+            self.taken.place.note_write();
+        }
+        if written.is_ready() {
+            return written;
+        }
+        let place = &self.taken.place;
+        let progress = Duration::from_millis(place.progress_ms.load(Ordering::Acquire));
+        let deadline = place.opened + progress + self.taken.places.limits.write;
+        self.poll_end(Some(deadline), cx).map(Err)
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
+        if read.is_ready() {
+            if buf.filled().len() > before {
+                self.taken.place.note_read();
+            }
+            // A drip of bytes is a request that does not come to its end.
+            let limits = self.taken.places.limits;
+            let deadline = self.taken.place.read_deadline(&limits);
+            if deadline.is_none_or(|deadline| deadline > Instant::now()) {
+                return read;
+            }
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        let limits = self.taken.places.limits;
+        let deadline = self.taken.place.read_deadline(&limits);
+        self.poll_end(deadline, cx).map(Err)
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.poll_written(written, cx)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    fn peer(last: u8) -> SocketAddr {
+        SocketAddr::from(([10, 0, 0, last], 4_000))
+    }
+
+    fn limits(connections_max: usize) -> ConnectionLimits {
+        ConnectionLimits { connections_max, ..ConnectionLimits::default() }
+    }
+
+    #[test]
+    fn newcomer_takes_the_place_of_the_client_with_most_idle_ones() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let places = Places::new(limits(3));
+            let quiet = places.take(peer(1)).unwrap();
+            let many: Vec<TakenPlace> = (0..2).map(|_| places.take(peer(2)).unwrap()).collect();
+            let newcomer = places.take(peer(3)).unwrap();
+            assert_eq!(places.count(), 3);
+            assert!(many[0].place.is_evicted.load(Ordering::Acquire));
+            assert!(!quiet.place.is_evicted.load(Ordering::Acquire));
+            for taken in [&quiet, &many[1], &newcomer] {
+                taken.place.begin_answer();
+            }
+            assert!(places.take(peer(4)).is_none(), "all are being answered");
+            drop(quiet);
+            assert!(places.take(peer(4)).is_some());
+        });
+    }
+
+    #[test]
+    fn client_that_drips_or_sends_nothing_is_cut_off_at_the_limit() {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let places = Places::new(limits(9));
+            let limit = places.limits.request;
+            // Nothing at all.
+            let (_client, server) = tokio::io::duplex(64);
+            let mut connection = Connection::new(Box::new(server), places.take(peer(1)).unwrap());
+            let began = Instant::now();
+            let error = connection.read_u8().await.unwrap_err();
+            assert_eq!((error.kind(), began.elapsed()), (io::ErrorKind::TimedOut, limit));
+            // A byte now and then.
+            let (mut client, server) = tokio::io::duplex(64);
+            let mut connection = Connection::new(Box::new(server), places.take(peer(1)).unwrap());
+            let began = Instant::now();
+            let drip = async {
+                loop {
+                    let _ = client.write_u8(b'x').await;
+                    tokio::time::sleep(limit / 10).await;
+                }
+            };
+            let read = async { while connection.read_u8().await.is_ok() {} };
+            tokio::select! { () = drip => {}, () = read => {} }
+            assert!(began.elapsed() >= limit);
+            assert!(began.elapsed() < limit * 2);
+            // One whose handler takes its time is left alone.
+            let (_client, server) = tokio::io::duplex(64);
+            let mut connection = Connection::new(Box::new(server), places.take(peer(1)).unwrap());
+            connection.place().begin_answer();
+            assert!(tokio::time::timeout(limit * 3, connection.read_u8()).await.is_err());
+        });
+    }
+
+    #[test]
+    fn client_that_does_not_read_is_cut_off() {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let places = Places::new(limits(9));
+            let (_client, server) = tokio::io::duplex(64);
+            let mut connection = Connection::new(Box::new(server), places.take(peer(1)).unwrap());
+            let error = connection.write_all(&[0; 1_000]).await.unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        });
+    }
+}

@@ -1,0 +1,16 @@
+//! What a server keeps of a statement that a client has parsed.
+
+use std::collections::VecDeque;
+
+use super::{ScriptedType, ScriptedValue};
+
+/// A statement that was parsed.
+pub(super) struct ScriptedCursor {
+    pub(super) sql: String,
+    /// Type and length of each bind.
+    pub(super) binds: Vec<(u8, u64)>,
+    pub(super) directions: Vec<u8>,
+    pub(super) columns: Vec<(&'static str, ScriptedType)>,
+    /// Rows that were not fetched yet.
+    pub(super) rows: VecDeque<Vec<ScriptedValue>>,
+}

@@ -1,0 +1,193 @@
+//! A server that speaks Oracle's wire protocol and answers by a script. It is a test double: it shows what a client sends, how
+//! often it parses, executes and fetches, and how it takes answers and errors. It knows nothing of SQL and is no Oracle database.
+//!
+//! It has the personality of version 19c: protocol 318, field version 12, no mark at the end of a response. A client does not
+//! verify the server, so nothing is encrypted or checked.
+
+mod codec;
+mod conversation;
+mod cursor;
+mod execution;
+
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use conversation::Conversation;
+
+/// What a statement is answered with.
+#[derive(Debug, Clone)]
+pub enum ScriptedAnswer {
+    /// Nothing but that it was done.
+    Done,
+    /// Rows were changed, and the transaction is open.
+    Changed(u64),
+    /// The rows of a query.
+    Rows {
+        /// Their columns: name and type.
+        columns: Vec<(&'static str, ScriptedType)>,
+        /// The values of each row, in the order of the columns.
+        rows: Vec<Vec<ScriptedValue>>,
+    },
+    /// What the last binds of a block come back with, which ends the transaction.
+    Returned(Vec<ScriptedValue>),
+    /// The database's refusal: the number, and the text with all its lines.
+    Refused(u32, &'static str),
+    /// It was created, with compilation errors.
+    CreatedWithErrors,
+    /// No answer, until the client goes away.
+    Hang,
+    /// The connection ends within the answer, after this many bytes of it.
+    CutOff(usize),
+}
+
+/// A type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScriptedType {
+    /// NUMBER of any precision and scale.
+    Number,
+    /// VARCHAR2 of up to 4,000 bytes.
+    Text,
+    /// DATE, with its time to the second.
+    Date,
+    /// TIMESTAMP without a time zone.
+    Timestamp,
+    /// RAW of up to 2,000 bytes.
+    Raw,
+}
+
+/// A value of a bind or a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScriptedValue {
+    /// NULL, of any type.
+    Null,
+    /// A whole number, as a NUMBER.
+    Int(i64),
+    /// Another number, in decimal digits.
+    Decimal(String),
+    /// A text, as a VARCHAR2 in UTF-8.
+    Text(String),
+    /// Bytes as they are on the wire: of a DATE, TIMESTAMP or RAW.
+    Raw(Vec<u8>),
+}
+
+impl ScriptedValue {
+    /// The bytes of a moment, as DATE and TIMESTAMP have them.
+    pub fn moment(year: u16, month: u8, day: u8, hour: u8, minute: u8, seconds: u8) -> Self {
+        let (century, year) = ((year / 100 + 100) as u8, (year % 100 + 100) as u8);
+        Self::Raw(vec![century, year, month, day, hour + 1, minute + 1, seconds + 1])
+    }
+}
+
+/// What a server saw of its clients.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WireCounts {
+    /// Statements that came with their text.
+    pub parses: u64,
+    /// Executions of statements that were parsed before.
+    pub re_executions: u64,
+    /// Requests for more rows of an open cursor.
+    pub fetches: u64,
+    /// Cursors that clients closed.
+    pub closed_cursors: u64,
+    /// Commits by a message of their own.
+    pub commits: u64,
+    /// Rollbacks by a message of their own.
+    pub rollbacks: u64,
+    /// Requests, each of which is answered.
+    pub round_trips: u64,
+    /// Packets larger than was agreed.
+    pub oversized_packets: u64,
+}
+
+/// What a script is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct ScriptedCall<'a> {
+    /// The statement's text as the client sent it.
+    pub sql: &'a str,
+    /// Its binds, one list for each execution; NULL where it is only parsed.
+    pub executions: &'a [Vec<ScriptedValue>],
+    /// What all clients did before it.
+    pub counts: WireCounts,
+}
+
+type Script = dyn Fn(ScriptedCall<'_>) -> ScriptedAnswer + Send + Sync;
+
+/// How a server differs from the usual.
+#[derive(Debug, Clone, Copy)]
+pub struct ScriptedOptions {
+    /// Bytes of a packet at most.
+    pub sdu: u32,
+    /// Whether it wants Oracle's own encryption of the network.
+    pub requires_encryption: bool,
+    /// Whether the account has only the password verifier of version 11.
+    pub has_old_verifier: bool,
+}
+
+impl Default for ScriptedOptions {
+    fn default() -> Self {
+        Self { sdu: 8_192, requires_encryption: false, has_old_verifier: false }
+    }
+}
+
+/// What all conversations of a server share.
+struct Shared {
+    script: Box<Script>,
+    options: ScriptedOptions,
+    counts: Mutex<WireCounts>,
+}
+
+/// A server on a free port of the loopback interface; it serves until the test process ends.
+pub struct ScriptedOracle {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+impl ScriptedOracle {
+    /// Starts a server that asks `script` what to answer to each statement.
+    pub fn start(
+        options: ScriptedOptions,
+        script: impl Fn(ScriptedCall<'_>) -> ScriptedAnswer + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port of the loopback interface");
+        let port = listener.local_addr().expect("it is bound").port();
+        let shared = Arc::new(Shared { script: Box::new(script), options, counts: Mutex::default() });
+        let of_clients = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let shared = Arc::clone(&of_clients);
+                std::thread::spawn(move || serve(stream, &shared));
+            }
+        });
+        Self { port, shared }
+    }
+
+    /// Its URL, for any user and the service `bench`.
+    pub fn url(&self) -> String {
+        format!("oracle://dyno@127.0.0.1:{}/bench", self.port)
+    }
+
+    /// What it has seen so far.
+    pub fn counts(&self) -> WireCounts {
+        *self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One client, until it leaves.
+fn serve(stream: TcpStream, shared: &Shared) {
+    // An answer in several small packets must not wait for the client's acknowledgement.
+    if stream.set_nodelay(true).is_ok() {
+        // A client that goes away in the middle of a packet is one of the things that tests do.
+        let _ = Conversation::new(stream, shared).run();
+    }
+}
+
+impl Shared {
+    fn ask(&self, sql: &str, executions: &[Vec<ScriptedValue>]) -> ScriptedAnswer {
+        let counts = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.script)(ScriptedCall { sql, executions, counts })
+    }
+
+    fn count(&self, change: impl FnOnce(&mut WireCounts)) {
+        change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}

@@ -1,0 +1,31 @@
+//! What the workload of a run needs: made from the plan and the custom workloads that were read for it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use dyno_engine::watched_names::identifiers;
+use dyno_engine::{CustomNeeds, Dialect, WorkloadNeeds};
+use dyno_plan::Plan;
+
+use crate::own::Own;
+
+/// What sessions of `plan` need on a target of this engine, where `customs` are the custom workloads of the plan; empty for the
+/// block workload.
+pub fn needs(plan: &Plan, customs: &[Arc<Own>], engine: &str, dialect: Dialect) -> WorkloadNeeds {
+    if customs.is_empty() {
+        return WorkloadNeeds::of_block_workload(plan);
+    }
+    let writer = customs.iter().find(|custom| custom.writes()).map(|custom| custom.name().to_owned());
+    let has_setup = |custom: &Own| custom.setup(engine).is_ok_and(|setup| !setup.is_empty());
+    let loads = customs.iter().any(|custom| !custom.tables().is_empty() || has_setup(custom));
+    let names = names_in_statements(customs, engine, dialect);
+    WorkloadNeeds::of_custom_workloads(CustomNeeds { writer, names }, loads)
+}
+
+/// The identifiers of all statements for this engine; of a workload without SQL for it there are none.
+fn names_in_statements(customs: &[Arc<Own>], engine: &str, dialect: Dialect) -> BTreeSet<String> {
+    let statements = customs.iter().filter_map(|custom| custom.statements(engine, dialect).ok());
+    statements
+        .flat_map(|statements| statements.iter().flat_map(|one| identifiers(&one.sql)).collect::<Vec<_>>())
+        .collect()
+}

@@ -1,0 +1,118 @@
+//! Whether values that are made row by row fit the types of their columns, before a database refuses one of them.
+//!
+//! The result of an expression at a row is known only by making the row. The first and the last rows and some between
+//! are made: values that grow with the rows are largest or smallest there. A value that is too large in between only,
+//! at a row that is not made, is left to the database.
+
+use dyno_engine::{ColumnType, Rows as _, Value};
+
+use super::rows::{Finder, RowMaker};
+use super::table::DescribedTable;
+
+/// Rows at either end that are made, and rows between.
+const AT_ENDS: u64 = 8;
+const BETWEEN: u64 = 256;
+
+/// A value that does not fit its column.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Overflow {
+    /// The place of the column, from 0.
+    pub(super) column: usize,
+    /// What is wrong: the row and its value.
+    pub(super) problem: String,
+    /// A type or a value that would fit.
+    pub(super) hint: &'static str,
+}
+
+/// The first value found that does not fit its column; `None` where all that are made fit.
+pub(super) fn find(table: &DescribedTable) -> Option<Overflow> {
+    let is_number =
+        |of: ColumnType| matches!(of, ColumnType::Integer | ColumnType::Boolean | ColumnType::Decimal(..));
+    let columns: Vec<usize> =
+        (0..table.columns.len()).filter(|&at| is_number(table.columns[at].of)).collect();
+    if columns.is_empty() {
+        return None;
+    }
+    let mut maker = RowMaker::of(table, &columns);
+    let misfit = |maker: &RowMaker<'_>, row: &str| {
+        let value =
+            |&column: &usize| Some((column, shown_misfit(table.columns[column].of, maker.value(column))?));
+        let (column, (value, hint)) = columns.iter().find_map(value)?;
+        Some(Overflow { column, problem: format!("{row} has {value}, more than the type holds"), hint })
+    };
+    let Some(parent) = &table.parent else {
+        return sampled(table.rows).find_map(|number| {
+            maker.make(number);
+            misfit(&maker, &format!("row {number}"))
+        });
+    };
+    // How many rows stand before is not counted: the parent may have millions. Each first and last one of a parent is made
+    // with the parent's number as its own.
+    let mut finder = Finder::new(parent);
+    sampled(parent.table.rows()).find_map(|number| {
+        let places = finder.count(number);
+        let of_place = |place| {
+            maker.make_child(number, number, place);
+            misfit(&maker, &format!("row {place} of row {number} of {}", parent.table.name))
+        };
+        (places > 0).then(|| [1, places].into_iter().find_map(of_place))?
+    })
+}
+
+/// The numbers of the rows that are made, of so many.
+fn sampled(rows: u64) -> impl Iterator<Item = u64> {
+    let between = move |step: u64| {
+        let offset = u128::from(rows.saturating_sub(1)) * u128::from(step) / u128::from(BETWEEN);
+        1 + u64::try_from(offset).unwrap_or(u64::MAX - 1)
+    };
+    let ends = (1..=rows.min(AT_ENDS)).chain(rows.saturating_sub(AT_ENDS).max(AT_ENDS) + 1..=rows);
+    ends.chain((1..BETWEEN).map(between).take_while(move |_| rows > 2 * AT_ENDS))
+}
+
+/// The value as text, where a column of type `of` does not hold it, and what would.
+fn shown_misfit(column_type: ColumnType, value: Value<'_>) -> Option<(String, &'static str)> {
+    match (column_type, value) {
+        (ColumnType::Integer, Value::Int(number)) => {
+            i32::try_from(number).is_err().then(|| (number.to_string(), "write bigint"))
+        }
+        (ColumnType::Boolean, Value::Int(number)) => {
+            (!matches!(number, 0 | 1)).then(|| (number.to_string(), "make 0 and 1"))
+        }
+        (ColumnType::Decimal(digits, scale), value) => {
+            let text = match value {
+                Value::Int(number) => number.to_string(),
+                Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                _ => return None,
+            };
+            let whole = text.trim_start_matches('-').split('.').next().unwrap_or_default();
+            let is_too_long = whole.trim_start_matches('0').len() > (digits - scale) as usize;
+            is_too_long.then_some((text, "write a longer type"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sampled_rows_exist_and_hold_both_ends(rows in prop_oneof![0u64..600, 0..(1u64 << 50)]) {
+            let numbers: Vec<u64> = sampled(rows).collect();
+            prop_assert!(numbers.iter().all(|number| (1..=rows).contains(number)));
+            prop_assert_eq!(numbers.contains(&1) && numbers.contains(&rows), rows > 0);
+            prop_assert!(numbers.len() as u64 <= 2 * AT_ENDS + BETWEEN);
+        }
+
+        #[test]
+        fn decimals_fit_by_their_digits_before_the_point(number: i64, digits in 1u32..20, scale in 0u32..10) {
+            let scale = scale.min(digits);
+            let is_misfit = shown_misfit(ColumnType::Decimal(digits, scale), Value::Int(number)).is_some();
+            let limit = 10u128.pow(digits - scale);
+            prop_assert_eq!(is_misfit, u128::from(number.unsigned_abs()) >= limit);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! How a table is written: its separator, its decimal mark, its dates. The whole table decides, or an option; what stays ambiguous is refused.
+
+use std::io::Read;
+
+use super::csv::Csv;
+use super::map::{Field, Mapping};
+use super::moment::{self, MomentStyle, OrderEvidence, order_evidence};
+use super::number::{DecimalMarkEvidence, decimal_evidence};
+use super::pairs::Pairs;
+use super::source::Source;
+use super::strict::CsvError;
+use crate::cli::{DateOrder, DecimalMark, DialectArgs, Separator};
+use crate::exit::usage;
+
+/// How a table is written.
+#[derive(Debug, Clone)]
+pub(super) struct CsvDialect {
+    pub(super) layout: TableLayout,
+    pub(super) decimal: DecimalMark,
+    pub(super) moments: MomentStyle,
+}
+
+/// Where names and values stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TableLayout {
+    /// The first line names the columns; this byte separates cells.
+    Columns(u8),
+    /// Each line is a name and a value with this between them.
+    Pairs(char),
+}
+
+#[cfg(test)]
+impl Default for CsvDialect {
+    fn default() -> Self {
+        let layout = TableLayout::Columns(b',');
+        Self { layout, decimal: DecimalMark::Point, moments: MomentStyle::default() }
+    }
+}
+
+impl Separator {
+    pub(in crate::commands) fn byte(self) -> u8 {
+        match self {
+            Self::Comma => b',',
+            Self::Semicolon => b';',
+            Self::Tab => b'\t',
+            Self::Pipe => b'|',
+        }
+    }
+}
+
+const SEPARATORS: [Separator; 4] = [Separator::Comma, Separator::Semicolon, Separator::Tab, Separator::Pipe];
+
+/// A table in either layout.
+pub(super) enum RecordRows<R> {
+    Columns(Csv<R>),
+    Pairs(Pairs<R>),
+}
+
+impl<R: Read> RecordRows<R> {
+    pub(super) fn open(text: R, layout: TableLayout, maps: &[Mapping]) -> Result<Self, CsvError> {
+        Ok(match layout {
+            TableLayout::Columns(separator) => Self::Columns(Csv::open(text, separator)?),
+            TableLayout::Pairs(separator) => Self::Pairs(Pairs::new(text, separator, mapped(maps))),
+        })
+    }
+
+    pub(super) fn columns(&self) -> &[String] {
+        match self {
+            Self::Columns(table) => &table.columns,
+            Self::Pairs(pairs) => &pairs.columns,
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
+        match self {
+            Self::Columns(table) => table.next(),
+            Self::Pairs(pairs) => pairs.next(),
+        }
+    }
+}
+
+/// The columns that are mapped, each once.
+fn mapped(maps: &[Mapping]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for map in maps {
+        if !names.contains(&map.column) {
+            names.push(map.column.clone());
+        }
+    }
+    names
+}
+
+/// The dialect of a table, and what to tell the user about it.
+pub(super) fn dialect(
+    source: &mut Source,
+    maps: &[Mapping],
+    args: &DialectArgs,
+) -> anyhow::Result<(CsvDialect, Option<String>)> {
+    let zone = args.time_zone.as_deref().map(moment::zone).transpose();
+    let zone = zone.map_err(|problem| usage(format!("--time-zone: {problem}"), ""))?;
+    let layout = layout(source, maps, args.separator)?;
+    let survey = Survey::of(source, maps, layout)?;
+    let (decimal, note) = match args.decimal_mark {
+        Some(decimal) => (decimal, None),
+        None => survey.decimal(layout)?,
+    };
+    let order = match args.date_order {
+        Some(order) => Some(order),
+        None => survey.order()?,
+    };
+    Ok((CsvDialect { layout, decimal, moments: MomentStyle { zone, order } }, note))
+}
+
+/// The layout in which all mapped columns are there; else the one that splits the first line most, for the error.
+fn layout(
+    source: &mut Source,
+    maps: &[Mapping],
+    separator: Option<Separator>,
+) -> anyhow::Result<TableLayout> {
+    if let Some(separator) = separator {
+        return Ok(TableLayout::Columns(separator.byte()));
+    }
+    let names = mapped(maps);
+    let mut most = (0, TableLayout::Columns(b','));
+    for separator in SEPARATORS {
+        let layout = TableLayout::Columns(separator.byte());
+        // A table that cannot be opened is refused with its line when it is read.
+        let Ok(table) = Csv::open(source.reader()?, separator.byte()) else { continue };
+        if !names.is_empty() && names.iter().all(|name| table.columns.contains(name)) {
+            return Ok(layout);
+        }
+        if table.columns.len() > most.0 {
+            most = (table.columns.len(), layout);
+        }
+    }
+    for separator in ['=', ':', ',', ';', '\t', '|'] {
+        let pairs = Pairs::new(source.reader()?, separator, names.clone());
+        if !names.is_empty() && pairs.names().is_ok_and(|there| there == names) {
+            return Ok(TableLayout::Pairs(separator));
+        }
+    }
+    Ok(most.1)
+}
+
+/// A cell with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ColumnPlace {
+    line: u64,
+    cell: String,
+}
+
+impl std::fmt::Display for ColumnPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} (line {})", self.cell, self.line)
+    }
+}
+
+/// The first cells of a table that show something about its dialect.
+#[derive(Debug, Default)]
+struct Survey {
+    file: String,
+    point: Option<ColumnPlace>,
+    comma: Option<ColumnPlace>,
+    ambiguous_point: Option<ColumnPlace>,
+    ambiguous_comma: Option<ColumnPlace>,
+    day_first: Option<ColumnPlace>,
+    month_first: Option<ColumnPlace>,
+    ambiguous_date: Option<ColumnPlace>,
+}
+
+impl Survey {
+    fn of(source: &mut Source, maps: &[Mapping], layout: TableLayout) -> anyhow::Result<Self> {
+        let mut survey = Self { file: source.name().to_owned(), ..Self::default() };
+        // What is wrong with the table is an error of the reading that follows.
+        let Ok(mut table) = RecordRows::open(source.reader()?, layout, maps) else { return Ok(survey) };
+        let columns: Vec<(usize, &Field)> = maps
+            .iter()
+            .filter_map(|map| {
+                let at = table.columns().iter().position(|column| *column == map.column)?;
+                Some((at, &map.field))
+            })
+            .collect();
+        while let Ok(Some((line, cells))) = table.next() {
+            for &(at, field) in &columns {
+                survey.look(field, line, cells[at]);
+            }
+        }
+        Ok(survey)
+    }
+
+    fn look(&mut self, field: &Field, line: u64, cell: &str) {
+        let slot = if *field == Field::StartedAt {
+            match order_evidence(cell) {
+                Some(OrderEvidence::Shown(DateOrder::DayMonth)) => &mut self.day_first,
+                Some(OrderEvidence::Shown(DateOrder::MonthDay)) => &mut self.month_first,
+                Some(OrderEvidence::Ambiguous) => &mut self.ambiguous_date,
+                None => return,
+            }
+        } else if field.is_number() {
+            match decimal_evidence(cell) {
+                Some(DecimalMarkEvidence::Shown(DecimalMark::Point)) => &mut self.point,
+                Some(DecimalMarkEvidence::Shown(DecimalMark::Comma)) => &mut self.comma,
+                Some(DecimalMarkEvidence::Ambiguous(DecimalMark::Point)) => &mut self.ambiguous_point,
+                Some(DecimalMarkEvidence::Ambiguous(DecimalMark::Comma)) => &mut self.ambiguous_comma,
+                None => return,
+            }
+        } else {
+            return;
+        };
+        if slot.is_none() {
+            *slot = Some(ColumnPlace { line, cell: cell.to_owned() });
+        }
+    }
+
+    fn decimal(&self, layout: TableLayout) -> anyhow::Result<(DecimalMark, Option<String>)> {
+        let file = &self.file;
+        match (&self.point, &self.comma) {
+            (Some(point), Some(comma)) => {
+                return Err(usage(
+                    format!("{file}: {point} has a decimal point and {comma} a decimal comma"),
+                    "write all numbers alike; --decimal-mark point or --decimal-mark comma refuses the others by line",
+                ));
+            }
+            (Some(_), None) => return Ok((DecimalMark::Point, None)),
+            (None, Some(_)) => return Ok((DecimalMark::Comma, None)),
+            (None, None) => {}
+        }
+        match (&self.ambiguous_comma, &self.ambiguous_point) {
+            // Tables whose cells are separated by commas have decimal points, as a rule.
+            (None, Some(place)) if layout == TableLayout::Columns(b',') => {
+                let note = format!(
+                    "{file}: {place} is read with a decimal point, as commas separate the cells; --decimal-mark comma reads points as marks of thousands"
+                );
+                Ok((DecimalMark::Point, Some(note)))
+            }
+            (Some(place), _) | (None, Some(place)) => Err(usage(
+                format!("{file}: {place} may be two numbers, and no cell shows the decimal mark"),
+                format!(
+                    "--decimal-mark point reads {}, --decimal-mark comma reads {}",
+                    super::number::plain(&place.cell, DecimalMark::Point).unwrap_or_default(),
+                    super::number::plain(&place.cell, DecimalMark::Comma).unwrap_or_default(),
+                ),
+            )),
+            (None, None) => Ok((DecimalMark::Point, None)),
+        }
+    }
+
+    fn order(&self) -> anyhow::Result<Option<DateOrder>> {
+        let file = &self.file;
+        match (&self.day_first, &self.month_first, &self.ambiguous_date) {
+            (Some(day), Some(month), _) => Err(usage(
+                format!("{file}: {day} begins with the day and {month} with the month"),
+                "write all dates alike, best as 2026-03-21",
+            )),
+            (Some(_), None, _) => Ok(Some(DateOrder::DayMonth)),
+            (None, Some(_), _) => Ok(Some(DateOrder::MonthDay)),
+            (None, None, Some(place)) => Err(usage(
+                format!("{file}: {place} may be of two days, and no date shows the order of day and month"),
+                "--date-order month-day or --date-order day-month says which comes first",
+            )),
+            (None, None, None) => Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "dialect_tests.rs"]
+mod tests;

@@ -1,0 +1,129 @@
+//! Tables become records.
+
+use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+
+/// A file that counts the bytes read from it.
+struct Counted(Cursor<String>, Arc<AtomicUsize>);
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.0.read(out)?;
+        self.1.fetch_add(read, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl Seek for Counted {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// However long a table is, each line is read once for each time the table is gone through, a plan is made for each
+/// setting, and one line is held.
+#[test]
+fn a_line_of_a_long_table_takes_as_much_work_as_one_of_a_short() {
+    let maps =
+        ["s=sessions", "ops=ops_per_s", "reads=logical_reads_per_s@pdb1"].map(|map| map.parse().unwrap());
+    for count in [100, 2_000] {
+        let lines: String = (0..count).map(|line| format!("{},{},7\n", 1 + line % 4, 100 + line)).collect();
+        let text = format!("s,ops,reads\n{lines}");
+        let (bytes, read) = (text.len(), Arc::new(AtomicUsize::new(0)));
+        let mut source = Source::over(Counted(Cursor::new(text), read.clone()));
+        let common = Common::for_test("t.csv");
+        let mut table = Lines {
+            source: &mut source,
+            maps: &maps,
+            common: &common,
+            dialect: &CsvDialect::default(),
+            plans: Plans::default(),
+        };
+        let mut records = 0;
+        for _ in 0..2 {
+            table
+                .each(|line| {
+                    assert_eq!(line.len(), 2);
+                    records += line.len();
+                    Ok(())
+                })
+                .unwrap();
+        }
+        assert_eq!(records, 2 * 2 * count);
+        assert_eq!(read.load(Ordering::Relaxed), 2 * bytes);
+        assert_eq!(table.plans.0.len(), 4);
+    }
+}
+
+#[test]
+fn records_of_a_line_share_all_but_names_moments_and_figures() {
+    let maps =
+        ["ops=ops_per_s", "a=logical_reads_per_s@a", "b=logical_reads_per_s@b", "t=seconds", "l=label"]
+            .map(|map| map.parse().unwrap());
+    let mut source = Source::over(Cursor::new("ops,a,b,t,l\n1,2,3,10,x\n,5,,,\n".to_owned()));
+    let common = Common::for_test("t.csv");
+    let mut lines = Lines {
+        source: &mut source,
+        maps: &maps,
+        common: &common,
+        dialect: &CsvDialect::default(),
+        plans: Plans::default(),
+    };
+    let mut all = Vec::new();
+    lines
+        .each(|line| {
+            all.append(line);
+            Ok(())
+        })
+        .unwrap();
+    let [whole, a, b, alone] = all.as_slice() else { panic!("{} records", all.len()) };
+    assert_eq!(whole.one_target_of, None);
+    for (part, url) in [(a, "imported:///t.csv?target=a"), (b, "imported:///t.csv?target=b")] {
+        assert_eq!(part.one_target_of.as_deref(), Some(whole.id.as_str()));
+        assert_eq!(part.targets[0].url, url);
+        assert_eq!((&part.plan, &part.imported), (&whole.plan, &whole.imported));
+    }
+    assert_eq!(whole.ended_at, "1970-01-01T00:00:10.000000Z");
+    assert_eq!(b.started_at, "1970-01-01T00:00:00.000002Z");
+    assert_eq!(alone.started_at, alone.ended_at);
+    let names: std::collections::BTreeSet<&String> = all.iter().map(|record| &record.id).collect();
+    assert_eq!(names.len(), 4);
+}
+
+/// The plan is read back once for all lines that have it; what a file may be called must not break that.
+#[test]
+fn no_name_of_a_file_makes_a_record_that_cannot_be_read() {
+    for file in
+        ["a b.csv", "a?b=c&d.csv", "ä#%41:@[x]//.csv", "sqlite:x.csv", "..", "\u{1b}[31m.csv", "\"\\.csv"]
+    {
+        let maps = ["ops=ops_per_s".parse().unwrap()];
+        let mut source = Source::over(Cursor::new("ops\n1\n".to_owned()));
+        let common = Common::for_test(file);
+        let mut lines = Lines {
+            source: &mut source,
+            maps: &maps,
+            common: &common,
+            dialect: &CsvDialect::default(),
+            plans: Plans::default(),
+        };
+        let mut packer = dyno_record::Packer::new();
+        lines
+            .each(|line| {
+                // Packing reads back, too.
+                packer.pack(&line[0]).unwrap();
+                packer.pack_known_plan(&line[0]).unwrap();
+                Ok(())
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn more_lines_than_a_second_has_names_have_names_of_their_own() {
+    let names: std::collections::BTreeSet<String> =
+        (0..200_000).map(|index| name(Timestamp::UNIX_EPOCH, index, 0x7f3a)).collect();
+    assert_eq!(names.len(), 200_000);
+}

@@ -1,0 +1,232 @@
+//! Driver hosts with a group key and a list of targets: what somebody can do who reaches the NATS server, and has neither.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+
+use dyno_testbed::Nats;
+use serde_json::{Value, json};
+
+use crate::common::{Running, Said};
+use crate::fleet_site::{Site, hosts};
+
+const KEY: &str = "9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d";
+const OTHER_KEY: &str = "0b1deb4d3b7d4bad9bdd2b0d7b3dcb6d9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d";
+
+/// A client of NATS that says what no program of ours would.
+struct Attacker {
+    stream: TcpStream,
+    lines: BufReader<TcpStream>,
+}
+
+/// A message as it went over the wire.
+struct Overheard {
+    subject: String,
+    reply: Option<String>,
+    bytes: Vec<u8>,
+}
+
+impl Attacker {
+    fn at(nats: &Nats) -> Self {
+        let stream = TcpStream::connect(nats.address()).unwrap();
+        let lines = BufReader::new(stream.try_clone().unwrap());
+        let mut attacker = Self { stream, lines };
+        attacker.say("CONNECT {\"verbose\":false,\"pedantic\":false}");
+        attacker.say("SUB > 1");
+        attacker
+    }
+
+    fn say(&mut self, line: &str) {
+        self.stream.write_all(format!("{line}\r\n").as_bytes()).unwrap();
+    }
+
+    fn publish(&mut self, subject: &str, reply: Option<&str>, bytes: &[u8]) {
+        let reply = reply.map(|reply| format!(" {reply}")).unwrap_or_default();
+        self.say(&format!("PUB {subject}{reply} {}", bytes.len()));
+        self.stream.write_all(&[bytes, b"\r\n"].concat()).unwrap();
+    }
+
+    /// The next message that anybody sends, also the attacker.
+    fn next(&mut self) -> Overheard {
+        loop {
+            let mut line = String::new();
+            self.lines.read_line(&mut line).unwrap();
+            if line.starts_with("PING") {
+                self.say("PONG");
+            }
+            let words: Vec<&str> = line.split_ascii_whitespace().collect();
+            if words.first() != Some(&"MSG") {
+                continue;
+            }
+            let mut bytes = vec![0; words.last().unwrap().parse::<usize>().unwrap() + 2];
+            self.lines.read_exact(&mut bytes).unwrap();
+            bytes.truncate(bytes.len() - 2);
+            let reply = (words.len() == 5).then(|| words[3].to_owned());
+            return Overheard { subject: words[1].to_owned(), reply, bytes };
+        }
+    }
+
+    /// All that is sent until `text` is sent.
+    fn hear_until(&mut self, subject: &str) -> Vec<Overheard> {
+        let mut all = Vec::new();
+        while all.last().is_none_or(|last: &Overheard| !last.subject.starts_with(subject)) {
+            all.push(self.next());
+        }
+        all
+    }
+}
+
+struct Secure(Site);
+
+impl Secure {
+    fn new() -> Option<Self> {
+        let site = Site::new(Nats::start(&[]))?;
+        site.desk.write("group.key", KEY);
+        site.desk.write("other.key", OTHER_KEY);
+        let listed =
+            |writes: bool| format!("[[targets]]\nurl = \"{}\"\nwrites = {writes}\n", site.server.url());
+        site.desk.write("agent.toml", &listed(false));
+        site.desk.write("writer.toml", &listed(true));
+        Some(Self(site))
+    }
+
+    fn agent(&self, name: &str, config: &str) -> Running {
+        let more = ["--group-key-file", "group.key", "--config", config];
+        self.0.agent_with(name, &[("DYNO_INSECURE", "0")], &more)
+    }
+
+    fn run(&self, more: &[&str]) -> Said {
+        let args =
+            self.0.args("run", "1", "60s", &[&["--set", "run.time=1s", "--wait-hosts", "2s"], more].concat());
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        self.0.desk.dyno_with(("DYNO_INSECURE", "0"), &args)
+    }
+}
+
+const SEALED: [&str; 2] = ["--group-key-file", "group.key"];
+
+#[test]
+fn only_the_group_and_only_listed_databases_are_served() {
+    let Some(secure) = Secure::new() else { return };
+    let desk = &secure.0.desk;
+    // Without a key or a list, an agent says what is missing.
+    let nats = secure.0.nats.url();
+    for (args, why) in [
+        (&["agent", "--nats", &nats][..], "without a group key"),
+        (&["agent", "--nats", &nats, "--group-key-file", "group.key"], "no list of databases"),
+    ] {
+        let refused = desk.dyno_with(("DYNO_INSECURE", "0"), args);
+        assert!(refused.code == 2 && refused.err.contains(why), "{refused:#?}");
+    }
+    let mut agent = secure.agent("a1", "agent.toml");
+    let refused = secure.run(&[]);
+    assert!(refused.code == 2 && refused.err.contains("without a group key"), "{refused:#?}");
+    let refused = secure.run(&["--insecure"]);
+    assert!(refused.code != 0 && refused.err.contains("0 of 1 agents"), "{refused:#?}");
+    let refused = secure.run(&["--group-key-file", "other.key"]);
+    assert!(refused.code != 0 && refused.err.contains("0 of 1 agents"), "{refused:#?}");
+    let led = secure.run(&SEALED);
+    assert_eq!(led.code, 0, "{led:#?}");
+    // Writes are not in the list, and a variable that a plan names is not looked up.
+    let refused = secure.run(&[&SEALED[..], &["--set", "workload.update_pct=50"]].concat());
+    assert!(refused.code != 0 && refused.err.contains("does not allow writes"), "{refused:#?}");
+    let refused =
+        secure.run(&[&SEALED[..], &["--set", "target.password_env=HOME", "--allow-short"]].concat());
+    assert_eq!(refused.code, 0, "a variable that a plan names is not looked up here: {refused:#?}");
+    agent.until("refused");
+    drop(agent);
+    let _writer = secure.agent("a2", "writer.toml");
+    let led = secure.run(&[&SEALED[..], &["--set", "workload.update_pct=50"]].concat());
+    assert_eq!(led.code, 0, "{led:#?}");
+}
+
+#[test]
+fn recorded_and_forged_messages_change_nothing() {
+    let Some(secure) = Secure::new() else { return };
+    let _agent = secure.agent("a1", "writer.toml");
+    let mut attacker = Attacker::at(&secure.0.nats);
+    let led = secure.run(&SEALED);
+    assert_eq!(led.code, 0, "{led:#?}");
+    attacker.publish("over", None, b"");
+    let recorded = attacker.hear_until("over");
+    let agent =
+        recorded.iter().find_map(|heard| heard.subject.strip_prefix("dyno.t.agent.")).unwrap().to_owned();
+    let subject = format!("dyno.t.agent.{agent}");
+    assert!(recorded.iter().any(|heard| heard.subject == subject && heard.bytes.starts_with(b"dynofl1")));
+
+    // A run of which the agent keeps what it measured, as its leader was lost.
+    let args = secure.0.args(
+        "run",
+        "1",
+        "2s",
+        &[&["--set", "run.time=10m", "--set", "workload.rate=100/s"], &SEALED[..]].concat(),
+    );
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut leader = secure.0.desk.start_with(&[("DYNO_INSECURE", "0")], &args);
+    leader.until("window");
+    leader.signal("KILL");
+    leader.end();
+    let keep = secure.0.keep("a1");
+    let kept = || {
+        std::fs::read_dir(&keep)
+            .unwrap()
+            .filter_map(Result::ok)
+            .filter(|file| file.path().extension().is_some_and(|ending| ending == "kept"))
+            .count()
+    };
+    crate::common::until("the agent to keep the run", || kept() == 1);
+
+    // All of the first run once more, as it was sent, and to the same places with parts changed.
+    for heard in &recorded {
+        attacker.publish(&heard.subject, heard.reply.as_deref(), &heard.bytes);
+        let mut changed = heard.bytes.clone();
+        if let Some(last) = changed.last_mut() {
+            *last ^= 1;
+        }
+        attacker.publish(&heard.subject, heard.reply.as_deref(), &changed);
+        attacker.publish(&subject, heard.reply.as_deref(), &heard.bytes);
+    }
+    // Orders without a seal.
+    let leader = json!({ "id": "evil", "words": "nobody" });
+    let run = std::fs::read_dir(&keep)
+        .unwrap()
+        .filter_map(Result::ok)
+        .find_map(|file| Some(file.file_name().to_str()?.strip_suffix(".kept")?.to_owned()))
+        .unwrap();
+    for order in [
+        json!({ "Reserve": { "leader": leader, "silence_ms": 600_000 } }),
+        json!({ "Forget": { "run_id": run, "sum": "" } }),
+        json!({ "Stored": { "leader": "evil", "run_id": run } }),
+        json!({ "Piece": { "run_id": run, "number": 0 } }),
+        json!("Kept"),
+        json!({ "Release": "evil" }),
+    ] {
+        attacker.publish(&subject, Some("stolen"), order.to_string().as_bytes());
+    }
+    attacker.publish("end", None, b"");
+    let answers: Vec<Overheard> = attacker.hear_until("end");
+    assert!(answers.iter().all(|heard| heard.subject != "stolen"), "a stranger was answered");
+    assert_eq!(kept(), 1, "a stranger had a run forgotten");
+
+    // The agent is free, and does as it is asked by its group; into another repository, too.
+    let led = secure.run(&SEALED);
+    assert_eq!(led.code, 0, "{led:#?}");
+    let collect = [
+        "collect",
+        "--nats",
+        &secure.0.nats.url(),
+        "--group",
+        "t",
+        "--repository",
+        "other.sqlite3",
+        "--json",
+    ];
+    let collect: Vec<&str> = [&collect[..], &SEALED].concat();
+    let collected = secure.0.desk.dyno_with(("DYNO_INSECURE", "0"), &collect);
+    assert_eq!(collected.code, 0, "{collected:#?}");
+    let shown = secure.0.desk.dyno(&["show", "last", "--json", "--repository", "other.sqlite3"]);
+    let record: Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(record["id"], run);
+    assert_eq!(hosts(&record)[0]["lost"], Value::Null);
+    assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0);
+    assert_eq!(kept(), 0);
+}

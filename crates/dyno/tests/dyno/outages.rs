@@ -1,0 +1,142 @@
+//! Outages that a run outlives: servers that die and come back inside the window, and connections that are cut.
+
+use crate::common::proxy::Proxy;
+use crate::common::{Desk, assert_fits_schema, assert_passes, check, until};
+use dyno_testbed::{MyProduct, MySql, Postgres};
+use serde_json::Value;
+
+/// Two sessions with updates, whose outage is measured. The window is long enough for a restart on a busy machine.
+const RUN: [&str; 22] = [
+    "--set",
+    "data.scale=500 blocks",
+    "--set",
+    "data.scan_scale=50 blocks",
+    "--set",
+    "run.sessions_per_schema=2",
+    "--set",
+    "workload.update_pct=50",
+    "--set",
+    "workload.work_unit=8",
+    "--set",
+    "workload.rate=400/s",
+    "--set",
+    "run.warmup=0s",
+    "--set",
+    "run.time=12s",
+    "--set",
+    "run.on_lost=reconnect",
+    "--set",
+    "workload.arrivals=constant",
+    "--set",
+    "observe.waits=5/s",
+];
+
+/// A run on `url` that is judged, while `disturb` does its work inside the window.
+fn run(url: &str, interval: &str, disturb: impl FnOnce()) -> (Desk, Value) {
+    let desk = Desk::new();
+    let load = desk.dyno(&[&["load"], &RUN[..], &["--target", url]].concat());
+    assert_eq!(load.code, 0, "{load:#?}");
+    let mut running = desk.start(&[&["run"], &RUN[..], &["--target", url, "--set", interval]].concat());
+    running.until("window");
+    disturb();
+    let said = running.end();
+    let record = desk.json(&["show", "last"]).1;
+    assert_eq!(said.code, 0, "{} {said:#?} {:#}", record["reasons"], record["audit"]);
+    assert_eq!(record["status"], "valid");
+    assert!(said.out.contains("outage: no session had an answer for"), "{said:#?}");
+    (desk, record)
+}
+
+/// Checks the outage of a restarted server, and that the rest of the run is judged.
+fn assert_outlived(record: &Value) {
+    let outages = record["outages"].as_array().unwrap();
+    let restart = outages.last().unwrap();
+    assert_eq!(restart["sessions"], 2, "{outages:#?}");
+    let silence = &restart["silences"].as_array().unwrap()[0];
+    let at = |name: &str| silence[name].as_f64().unwrap_or_else(|| panic!("no {name} in {silence:#}"));
+    let (last_s, first_s) = (at("last_answer_s"), at("first_answer_s"));
+    assert!(last_s < first_s && (at("length_s") - (first_s - last_s)).abs() < 1e-6, "{silence:#}");
+    // A connection that was cut may have been noticed before all sessions were out.
+    assert!(first_s <= restart["all_back_s"].as_f64().unwrap(), "{restart:#}");
+    assert!(restart["session_s_max"].as_f64().unwrap() >= at("length_s"), "{restart:#}");
+    assert!(restart["refused"].as_u64().unwrap() > 0, "{restart:#}");
+    assert!(
+        restart["failed"].as_object().unwrap().values().any(|failed| failed.as_u64() > Some(0)),
+        "{restart:#}"
+    );
+    for name in ["counters_epoch", "counters_monotone", "commits", "rows_updated", "logical_reads"] {
+        let check = check(record, name);
+        assert_eq!(check["status"], "skipped", "{check:#}");
+        assert!(check["detail"].as_str().unwrap().contains("restarted in an outage"), "{check:#}");
+    }
+    for name in ["work_unit", "mix", "series_sum", "sessions", "settings", "shape"] {
+        assert_passes(record, name);
+    }
+    assert_fits_schema(record);
+}
+
+#[test]
+fn outage_of_a_restarted_postgres_is_measured_and_judged() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let mut server = Postgres::start(&version, &[]);
+    let proxy = Proxy::start(server.port());
+    let (desk, record) = run(&proxy.url(), "observe.interval=500ms", || {
+        let process =
+            || server.psql("SELECT max(pid) FROM pg_stat_activity WHERE application_name = 'dyno session 1'");
+        let before = process();
+        assert_eq!(proxy.cut("dyno session 1"), 1);
+        until("the cut session to connect again", || !["", &before].contains(&process().as_str()));
+        server.kill9();
+        server.restart();
+    });
+    assert_outlived(&record);
+    let shown = desk.dyno(&["show", "last"]);
+    assert!(shown.out.contains("attempts to connect were refused"), "{shown:#?}");
+    let page = desk.dyno(&["report", "last", "--output", "page.html"]);
+    assert_eq!(page.code, 0, "{page:#?}");
+}
+
+#[test]
+fn intervals_without_counters_are_named_where_no_session_was_lost() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[]);
+    server.psql("CREATE ROLE visitor SUPERUSER LOGIN");
+    let desk = Desk::new();
+    let url = server.url_of("visitor", "postgres");
+    let load = desk.dyno(&[&["load"], &RUN[..], &["--target", &url]].concat());
+    assert_eq!(load.code, 0, "{load:#?}");
+    let interval = ["--target", &url, "--set", "observe.interval=500ms"];
+    let mut running = desk.start(&[&["run"], &RUN[..], &interval].concat());
+    running.until("window");
+    server.psql("ALTER ROLE visitor NOLOGIN");
+    let refused = "not permitted to log in";
+    let before = server.log().matches(refused).count();
+    server.psql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dyno observer'",
+    );
+    until("the observer to be refused", || server.log().matches(refused).count() > before + 1);
+    server.psql("ALTER ROLE visitor LOGIN");
+    running.end();
+    let record = desk.json(&["show", "last"]).1;
+    assert!(record["outages"].as_array().is_none_or(Vec::is_empty), "{:#}", record["outages"]);
+    let unread = &record["window"]["unread"];
+    assert!(unread["count"].as_u64() > Some(0), "{:#}", record["window"]);
+    assert!(unread["reason"].as_str().unwrap().contains(refused), "{unread:#}");
+    let counters = check(&record, "counters_known");
+    assert_eq!(counters["status"], "warn", "{counters:#}");
+    assert!(counters["detail"].as_str().unwrap().contains("could not be read"), "{counters:#}");
+    assert_fits_schema(&record);
+}
+
+#[test]
+fn outage_of_a_restarted_mariadb_is_measured_and_judged() {
+    let mut versions = MySql::available().into_iter();
+    let Some(version) = versions.find(|version| version.product == MyProduct::MariaDb) else { return };
+    let mut server = MySql::start(&version, &[]);
+    // The counters are read at the two ends of the window only.
+    let (_, record) = run(&server.url(), "observe.interval=12s", || {
+        server.kill9();
+        server.restart();
+    });
+    assert_outlived(&record);
+}

@@ -1,1 +1,0 @@
-SELECT most FROM suite_star_parallel(CAST(:year AS integer));

@@ -1,0 +1,1 @@
+SELECT /*+ PARALLEL(2) */ MAX(total) FROM (SELECT d.year, d.month, s.region, SUM(f.amount) AS total, COUNT(*) AS sales FROM suite_star_sales f JOIN suite_star_days d ON d.day = f.day JOIN suite_star_shops s ON s.shop = f.shop WHERE d.year >= :year GROUP BY d.year, d.month, s.region) parts;
