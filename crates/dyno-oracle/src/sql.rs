@@ -78,6 +78,7 @@ statements! {
     MARK_SOCKET = "mark_socket";
     MEASURE_ROWS = "measure_rows";
     MEASURE_TABLE = "measure_table";
+    NFS_SERVERS = "nfs_servers";
     NOTE_CHUNK = "note_chunk";
     NOTE_META = "note_meta";
     NOTE_META_NOW = "note_meta_now";

@@ -40,6 +40,10 @@ pub(super) struct Facts {
     pub(super) database: Option<[String; 5]>,
     /// Groups of the online redo log and bytes of the smallest, if they can be read.
     pub(super) redo: Option<(u64, u64)>,
+    /// Groups of it that have been used, and seconds since the oldest of these was begun; absent where it cannot be read.
+    pub(super) redo_used: Option<(u64, u64)>,
+    /// Mounts that direct NFS serves, if they can be read.
+    pub(super) nfs_servers: Option<u64>,
     /// Bytes that may still be written by the quota; `None` is no limit.
     pub(super) quota_left: Option<u64>,
     /// Whether there is any quota.
@@ -76,6 +80,11 @@ pub(super) fn ask(
     let unlimited = has("UNLIMITED TABLESPACE");
     let free = connection.rows_if_allowed(&sql::FREE_SPACE.text(), &[("tablespace", &tablespace.name)])?;
     let database = connection.rows_if_allowed(&sql::DATABASE.text(), &[])?;
+    let redo = connection.rows_if_allowed(&sql::REDO_LOGS.text(), &[])?;
+    let of_redo = |first, second| {
+        let row = redo.as_ref()?.first()?;
+        Some((row.parse(first)?, row.parse(second)?))
+    };
     let sessions = connection.rows_if_allowed(&surroundings.sessions(sql::SESSION_COUNTS), &[])?;
     let others = surroundings.sessions(sql::OTHERS);
     let others = connection.rows_if_allowed(&others, &[("con_id", &surroundings.con_id)])?;
@@ -95,10 +104,9 @@ pub(super) fn ask(
             let row = rows.first()?;
             Some([0, 1, 2, 3, 4].map(|index| row.get(index).unwrap_or_default().to_owned()))
         }),
-        redo: match (number(sql::REDO_LOGS, 0)?, number(sql::REDO_LOGS, 1)?) {
-            (Some(groups), Some(bytes)) => Some((groups, bytes)),
-            _ => None,
-        },
+        redo: of_redo(0, 1),
+        redo_used: of_redo(3, 4),
+        nfs_servers: number(sql::NFS_SERVERS, 0)?,
         quota_left: match quota {
             Some((used, most)) if !unlimited => {
                 u64::try_from(most).ok().map(|most| most.saturating_sub(used))

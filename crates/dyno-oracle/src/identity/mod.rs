@@ -7,6 +7,7 @@ mod durability;
 mod facts;
 mod host;
 mod instance;
+mod instance_settings;
 mod preflight;
 mod profile;
 mod profile_limits;

@@ -6,7 +6,7 @@ use dyno_record::Advice;
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::facts::{Facts, ask};
-use super::{checks, durability, profile_limits, room};
+use super::{checks, durability, instance_settings, profile_limits, room};
 use dyno_engine::advice::{DataSize, data, data_of};
 use dyno_engine::{TargetError, WorkloadNeeds};
 
@@ -43,6 +43,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<A
     ]);
     all.extend(needs.uses_test_tables().then(|| room::tablespace(facts)));
     all.push(room::file_io(facts));
+    all.extend(instance_settings::instance_settings(facts, plan, needs));
     all.extend(size.map(|size| room::cache(facts, size)));
     if needs.uses_test_tables() {
         all.extend([data(&facts.data, &spec), room::space(facts, &spec, plan, needs)]);
@@ -51,7 +52,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<A
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use dyno_engine::settings::Settings;
     use dyno_engine::{CustomNeeds, DataState};
     use dyno_plan::Engines;
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     /// A database with the role `role`, without test tables, where a custom workload names 12 MiB of tables.
-    fn facts(role: &str) -> Facts {
+    pub(in super::super) fn facts(role: &str) -> Facts {
         Facts {
             who: super::super::who::Who { role: role.to_owned(), ..Default::default() },
             version: String::new(),
@@ -86,6 +87,8 @@ mod tests {
             sessions_per_user: None,
             database: None,
             redo: Some((3, 200 << 20)),
+            redo_used: None,
+            nfs_servers: None,
             quota_left: None,
             has_quota: true,
             free_bytes: None,
@@ -95,7 +98,7 @@ mod tests {
         }
     }
 
-    fn plan(sets: &[&str]) -> Plan {
+    pub(in super::super) fn plan(sets: &[&str]) -> Plan {
         let sets = sets.iter().map(|&set| set.to_owned()).collect();
         let target = Some("oracle://u@h/s".to_owned());
         read(&PlanSource { sets, target, ..PlanSource::of(Engines(&[crate::SPEC])) }).unwrap()

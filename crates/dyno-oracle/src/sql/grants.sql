@@ -23,6 +23,7 @@ GRANT SELECT ON SYS.V_$SESSION TO dyno;
 GRANT SELECT ON SYS.V_$SESSTAT TO dyno;
 GRANT SELECT ON SYS.V_$STATNAME TO dyno;
 GRANT SELECT ON SYS.V_$LOG TO dyno;
+GRANT SELECT ON SYS.V_$DNFS_SERVERS TO dyno;
 GRANT SELECT ON SYS.DBA_RSRC_IO_CALIBRATE TO dyno;
 
 -- 4. In a container database: the figures of the PDB beside those of the instance, and whether it takes writes.

@@ -151,9 +151,11 @@ impl<'a> Lexer<'a> {
         from + self.text.as_bytes()[from..].iter().take_while(|byte| byte.is_ascii_digit()).count()
     }
 
+    /// A dollar right behind a number begins a parameter or a quote.
     fn number_end(&self) -> usize {
         let rest = &self.text.as_bytes()[self.at..];
-        self.at + rest.iter().take_while(|&&byte| goes_on(byte) || byte == b'.').count()
+        let is_number = |byte| (goes_on(byte) && byte != b'$') || byte == b'.';
+        self.at + rest.iter().take_while(|&&byte| is_number(byte)).count()
     }
 
     fn line_end(&self) -> usize {

@@ -1,0 +1,284 @@
+//! Checks of settings of the instance that decide what its memory, processors and files can do, with what follows from each.
+
+use dyno_plan::Plan;
+use dyno_record::Advice;
+
+use super::facts::Facts;
+use dyno_engine::WorkloadNeeds;
+use dyno_engine::advice::{note, ok, warn};
+use dyno_engine::disk::human;
+
+/// Bytes of the SGA that one byte of a process's page table maps: an entry of 8 bytes for each page of 4 KiB.
+const MAPPED_PER_BYTE: u64 = 4_096 / 8;
+
+/// Page tables from which small pages cost more than they are worth mentioning.
+const PAGE_TABLES_MIN: u64 = 256 << 20;
+
+/// Switches of the redo log in an hour up to which they are no concern: Oracle's advice is one each 15 to 20 minutes.
+const SWITCHES_PER_HOUR: f64 = 4.0;
+
+/// Shortest time, in seconds, over which switches make a rate.
+const SWITCHES_OVER_S: u64 = 60;
+
+/// Findings in the order in which they are shown.
+pub(super) fn instance_settings(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
+    let mut all = vec![huge_pages(facts, plan.sessions()), async_io(facts)];
+    all.extend(direct_nfs(facts));
+    all.push(processors(facts));
+    if needs.writes() {
+        all.extend([database_writers(facts), log_switches(facts)].into_iter().flatten());
+    }
+    all
+}
+
+/// Whether the SGA lies in huge pages.
+fn huge_pages(facts: &Facts, sessions: u32) -> Advice {
+    let settings = &facts.settings;
+    let number = |name: &str| settings.number(name).filter(|bytes| *bytes > 0);
+    if let Some(bytes) = number("memory_target") {
+        return warn(
+            "huge_pages",
+            format!(
+                "memory_target is {}: with automatic memory management the SGA cannot use huge pages",
+                human(bytes)
+            ),
+            "set sga_target and pga_aggregate_target, reset memory_target, and restart",
+        );
+    }
+    let Some(mode) = settings.value("use_large_pages").map(str::to_ascii_uppercase) else {
+        return note(
+            "huge_pages",
+            "it cannot be seen whether the SGA uses huge pages",
+            "GRANT SELECT ON SYS.V_$PARAMETER",
+        );
+    };
+    if mode == "ONLY" {
+        return ok("huge_pages", "use_large_pages is ONLY: the whole SGA is in huge pages");
+    }
+    // Dedicated server processes, which is what a session has, map the whole of it in the end.
+    let size = number("sga_max_size").or_else(|| number("sga_target"));
+    let tables = size.map(|bytes| bytes / MAPPED_PER_BYTE * u64::from(sessions));
+    let cost = match tables.filter(|bytes| *bytes >= PAGE_TABLES_MIN) {
+        Some(bytes) => {
+            format!("; in pages of 4 KiB, {sessions} sessions need up to {} of page tables", human(bytes))
+        }
+        None => String::new(),
+    };
+    let only =
+        "reserve vm.nr_hugepages for the SGA and ALTER SYSTEM SET use_large_pages = ONLY SCOPE = SPFILE";
+    match mode.as_str() {
+        "FALSE" if tables.is_none_or(|bytes| bytes >= PAGE_TABLES_MIN) => {
+            warn("huge_pages", format!("use_large_pages is FALSE{cost}"), only)
+        }
+        "FALSE" => note("huge_pages", "use_large_pages is FALSE", only),
+        _ => note(
+            "huge_pages",
+            format!("use_large_pages is {mode}: what finds no huge page at startup is in small ones{cost}"),
+            format!("the alert log says at startup how many were found; to be certain, {only}"),
+        ),
+    }
+}
+
+/// Whether requests to files wait for each other.
+fn async_io(facts: &Facts) -> Advice {
+    let settings = &facts.settings;
+    match settings.value("disk_asynch_io") {
+        Some(value) if value.eq_ignore_ascii_case("FALSE") => warn(
+            "async_io",
+            "disk_asynch_io is FALSE: each process waits for one request before it sends the next",
+            "ALTER SYSTEM SET disk_asynch_io = TRUE SCOPE = SPFILE and restart",
+        ),
+        Some(_) => match settings.value("filesystemio_options").map(str::to_ascii_uppercase).as_deref() {
+            Some("SETALL" | "ASYNCH") => ok("async_io", "requests to files are asynchronous"),
+            Some(mode) => note(
+                "async_io",
+                format!(
+                    "filesystemio_options is {mode}: in a file system each process waits for one request before it sends the next; ASM and direct NFS do not"
+                ),
+                "ALTER SYSTEM SET filesystemio_options = SETALL SCOPE = SPFILE and restart",
+            ),
+            None => ok("async_io", "disk_asynch_io is TRUE"),
+        },
+        None => note(
+            "async_io",
+            "it cannot be seen whether requests to files are asynchronous",
+            "GRANT SELECT ON SYS.V_$PARAMETER",
+        ),
+    }
+}
+
+/// Servers that are reached by Oracle's own NFS client; nothing where there is none or they cannot be seen.
+fn direct_nfs(facts: &Facts) -> Option<Advice> {
+    let servers = facts.nfs_servers.filter(|servers| *servers > 0)?;
+    Some(note(
+        "direct_nfs",
+        format!(
+            "direct NFS serves files from {servers} mounts: the host's own NFS and disk counters do not see these requests"
+        ),
+        "compare with V$DNFS_STATS and with what the filer counts",
+    ))
+}
+
+/// Whether the instance may use all processors.
+fn processors(facts: &Facts) -> Advice {
+    let settings = &facts.settings;
+    let count = settings.value("cpu_count").unwrap_or("not known");
+    let plan = settings.value("resource_manager_plan").filter(|plan| !plan.is_empty());
+    match (plan, settings.set.contains("cpu_count")) {
+        (Some(plan), true) => warn(
+            "processors",
+            format!(
+                "cpu_count was set to {count} and resource_manager_plan is {plan}: sessions beyond {count} at work wait for `resmgr:cpu quantum`, while the host's processors may be idle"
+            ),
+            "expect the limit at this number, or ALTER SYSTEM RESET cpu_count for the measurement",
+        ),
+        (Some(plan), false) => note(
+            "processors",
+            format!("resource_manager_plan is {plan}: it may hold sessions back (`resmgr:cpu quantum`)"),
+            "ALTER SYSTEM SET resource_manager_plan = '' for the measurement; a maintenance window may set it again",
+        ),
+        (None, true) => note(
+            "processors",
+            format!(
+                "cpu_count was set to {count}, and no resource plan enforces it: it only sizes parallel work, latches and caches"
+            ),
+            "ALTER SYSTEM RESET cpu_count, unless it is what you measure",
+        ),
+        (None, false) => {
+            ok("processors", format!("no resource plan limits the instance's {count} processors"))
+        }
+    }
+}
+
+/// Whether fewer processes write blocks than Oracle would start by itself.
+fn database_writers(facts: &Facts) -> Option<Advice> {
+    let writers = facts.settings.number("db_writer_processes")?;
+    let due = facts.settings.number("cpu_count")?.div_ceil(8).max(1);
+    Some(match writers < due && facts.settings.set.contains("db_writer_processes") {
+        true => note(
+            "database_writers",
+            format!(
+                "db_writer_processes was set to {writers}, and Oracle would start {due}: sessions may wait for clean buffers (`free buffer waits`)"
+            ),
+            "ALTER SYSTEM RESET db_writer_processes SCOPE = SPFILE and restart",
+        ),
+        false => ok("database_writers", format!("{writers} processes write changed blocks")),
+    })
+}
+
+/// How often the redo log was switched lately; nothing where that is not known.
+fn log_switches(facts: &Facts) -> Option<Advice> {
+    let (groups, seconds) = facts.redo_used?;
+    if seconds < SWITCHES_OVER_S {
+        return None;
+    }
+    let per_hour = groups as f64 * 3_600.0 / seconds as f64;
+    let words =
+        format!("the last {groups} redo logs took {} minutes, {per_hour:.1} switches an hour", seconds / 60);
+    Some(match per_hour <= SWITCHES_PER_HOUR {
+        true => ok("log_switches", words),
+        false => note(
+            "log_switches",
+            format!(
+                "{words}: each switch starts a checkpoint, and sessions wait (`log file switch`) where it is not done in time"
+            ),
+            "make the logs so large that one lasts for 15 to 20 minutes of this load",
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_engine::settings::Settings;
+    use dyno_record::Severity::{Note, Ok, Warn};
+
+    use super::super::preflight::tests::{facts, plan};
+    use super::*;
+
+    fn with(set: &[(&str, &str)], usual: &[(&str, &str)]) -> Facts {
+        let mut settings = Settings::of(&[set, usual].concat());
+        settings.set = set.iter().map(|(name, _)| (*name).to_owned()).collect();
+        Facts { settings, ..facts("PRIMARY") }
+    }
+
+    fn find(facts: &Facts, check: &str) -> Advice {
+        let plan = plan(&["run.sessions_per_schema=100", "workload.update_pct=20"]);
+        let needs = WorkloadNeeds::of_block_workload(&plan);
+        let all = instance_settings(facts, &plan, &needs);
+        all.into_iter().find(|one| one.check == check).unwrap_or_else(|| panic!("no {check}"))
+    }
+
+    #[test]
+    fn each_setting_has_its_consequence() {
+        let sga = ("sga_target", "68719476736");
+        for (check, set, usual, severity, words) in [
+            ("huge_pages", &[("memory_target", "1073741824")][..], &[][..], Warn, "cannot use huge pages"),
+            ("huge_pages", &[("use_large_pages", "ONLY")], &[sga], Ok, "whole SGA"),
+            // 64 GiB / 512 × 100 sessions.
+            ("huge_pages", &[("use_large_pages", "FALSE")], &[sga], Warn, "12.5 GiB of page tables"),
+            ("huge_pages", &[("use_large_pages", "FALSE")], &[("sga_target", "1048576")], Note, "is FALSE"),
+            ("huge_pages", &[], &[("use_large_pages", "TRUE"), sga], Note, "12.5 GiB of page tables"),
+            ("huge_pages", &[], &[], Note, "cannot be seen"),
+            ("async_io", &[("disk_asynch_io", "FALSE")], &[], Warn, "waits for one request"),
+            ("async_io", &[], &[("disk_asynch_io", "TRUE"), ("filesystemio_options", "none")], Note, "NONE"),
+            (
+                "async_io",
+                &[],
+                &[("disk_asynch_io", "TRUE"), ("filesystemio_options", "SETALL")],
+                Ok,
+                "asynchronous",
+            ),
+            (
+                "processors",
+                &[("cpu_count", "4")],
+                &[("resource_manager_plan", "P1")],
+                Warn,
+                "beyond 4 at work",
+            ),
+            (
+                "processors",
+                &[],
+                &[("cpu_count", "4"), ("resource_manager_plan", "P1")],
+                Note,
+                "hold sessions back",
+            ),
+            ("processors", &[("cpu_count", "4")], &[], Note, "no resource plan enforces it"),
+            ("processors", &[], &[("cpu_count", "4")], Ok, "the instance's 4 processors"),
+            (
+                "database_writers",
+                &[("db_writer_processes", "1")],
+                &[("cpu_count", "64")],
+                Note,
+                "would start 8",
+            ),
+            ("database_writers", &[], &[("db_writer_processes", "1"), ("cpu_count", "4")], Ok, "1 processes"),
+        ] {
+            let found = find(&with(set, usual), check);
+            assert_eq!(found.severity, severity, "{found:?}");
+            assert!(found.found.contains(words), "{words}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn log_switches_are_a_rate_and_only_of_runs_that_write() {
+        let of = |used| Facts { redo_used: used, ..facts("PRIMARY") };
+        let (often, seldom) =
+            (find(&of(Some((3, 600))), "log_switches"), find(&of(Some((3, 3_600))), "log_switches"));
+        assert!(often.severity == Note && often.found.contains("18.0 switches an hour"), "{often:?}");
+        assert!(seldom.severity == Ok && seldom.found.contains("3.0 switches an hour"), "{seldom:?}");
+        let reading = plan(&[]);
+        let needs = WorkloadNeeds::of_block_workload(&reading);
+        for (used, plan) in [(None, &plan(&["workload.update_pct=20"])), (Some((3, 600)), &reading)] {
+            let needs = if used.is_some() { &needs } else { &WorkloadNeeds::of_block_workload(plan) };
+            let all = instance_settings(&of(used), plan, needs);
+            assert!(all.iter().all(|one| one.check != "log_switches"), "{all:?}");
+        }
+    }
+
+    #[test]
+    fn direct_nfs_is_named_where_it_serves_files() {
+        let nfs = |servers| Facts { nfs_servers: servers, ..facts("PRIMARY") };
+        assert!(direct_nfs(&nfs(None)).is_none() && direct_nfs(&nfs(Some(0))).is_none());
+        assert!(direct_nfs(&nfs(Some(2))).unwrap().found.contains("from 2 mounts"));
+    }
+}
