@@ -1,4 +1,4 @@
-//! Snapshots of AWR or STATSPACK around a run, and AWR's report between them.
+//! Snapshots of AWR or STATSPACK around a run, and the reports between them.
 //!
 //! AWR is part of the Diagnostics Pack, which costs a licence. The database says that it is licensed by default
 //! (`control_management_pack_access`), licensed or not, so nothing of it is touched without the user's own word, which is
@@ -87,50 +87,89 @@ struct OraReporter {
 }
 
 impl Reporter for OraReporter {
-    fn finish(self: Box<Self>) -> Result<OwnReport, TargetError> {
+    fn finish(self: Box<Self>) -> Result<Vec<OwnReport>, TargetError> {
         let last = snapshot(&self.connection, self.keeper)?;
-        let report = match self.keeper {
+        let reports = match self.keeper {
             Keeper::Awr => self.awr(last)?,
-            Keeper::Statspack => OwnReport {
-                name: format!("STATSPACK snapshots {} to {last}", self.first),
-                file_ending: "",
-                // STATSPACK's report is a script of SQL*Plus.
-                text: String::new(),
-            },
+            Keeper::Statspack => vec![statspack_script(self.first, last)],
         };
         let Self { connection, .. } = *self;
         connection.close();
-        Ok(report)
+        Ok(reports)
     }
 }
 
 impl OraReporter {
-    fn awr(&self, last: i64) -> Result<OwnReport, TargetError> {
+    /// The report of the instance, or that of the cluster and those of its instances.
+    fn awr(&self, last: i64) -> Result<Vec<OwnReport>, TargetError> {
         let name = format!("AWR snapshots {} to {last}", self.first);
-        let none =
-            |why: &str| OwnReport { name: format!("{name} ({why})"), file_ending: "", text: String::new() };
         let Some(place) = self.connection.rows_if_allowed(&sql::AWR_WHERE.text(), &[])? else {
-            return Ok(none("no report: V$DATABASE or V$INSTANCE cannot be read"));
+            return Ok(vec![without_text(&name, "V$DATABASE or V$INSTANCE cannot be read")]);
         };
         let number = |index| place.first().and_then(|row| row.parse::<i64>(index)).unwrap_or(0);
         let (dbid, instance) = (number(0), number(1));
+        if !self.of_cluster {
+            return Ok(vec![self.awr_report(name, "awr.html", dbid, Some(instance), last)?]);
+        }
+        let mut reports = vec![self.awr_report(name.clone(), "awr.html", dbid, None, last)?];
+        let instances = self.connection.rows_if_allowed(&sql::INSTANCES.text(), &[])?.unwrap_or_default();
+        for number in instances.iter().filter_map(|row| row.parse::<i64>(0)) {
+            let name = format!("{name}, instance {number}");
+            let file_ending = format!("instance-{number}.awr.html");
+            reports.push(self.awr_report(name, &file_ending, dbid, Some(number), last)?);
+        }
+        Ok(reports)
+    }
+
+    /// The report of one instance, or that of the cluster where there is none.
+    fn awr_report(
+        &self,
+        name: String,
+        file_ending: &str,
+        dbid: i64,
+        instance: Option<i64>,
+        last: i64,
+    ) -> Result<OwnReport, TargetError> {
         let mut binds: Vec<(&str, &dyn ToDbValue)> =
             vec![("dbid", &dbid), ("first_snapshot", &self.first), ("last_snapshot", &last)];
-        let statement = if self.of_cluster {
-            sql::AWR_GLOBAL_REPORT
-        } else {
-            binds.push(("instance", &instance));
-            sql::AWR_REPORT
-        };
-        let lines = match self.connection.rows_or_refusal(&statement.text(), &binds)? {
-            Ok(lines) => lines,
-            Err(refusal) if refusal.is_missing_grant() => {
-                return Ok(none(&format!("no report: this user may not read it: {refusal}")));
+        let statement = match &instance {
+            Some(number) => {
+                binds.push(("instance", number));
+                sql::AWR_REPORT
             }
-            Err(refusal) => return Ok(none(&format!("no report: {refusal}"))),
+            None => sql::AWR_GLOBAL_REPORT,
         };
-        let lines: Vec<&str> = lines.iter().map(|row| row.get(0).unwrap_or_default()).collect();
-        Ok(OwnReport { name, file_ending: "awr.html", text: lines.join("\n") })
+        Ok(match self.connection.rows_or_refusal(&statement.text(), &binds)? {
+            Ok(lines) => {
+                let lines: Vec<&str> = lines.iter().map(|row| row.get(0).unwrap_or_default()).collect();
+                OwnReport { name, file_ending: file_ending.to_owned(), text: lines.join("\n") }
+            }
+            Err(refusal) if refusal.is_missing_grant() => {
+                without_text(&name, &format!("this user may not read it: {refusal}"))
+            }
+            Err(refusal) => without_text(&name, &refusal.to_string()),
+        })
+    }
+}
+
+/// Snapshots between which no report could be made.
+fn without_text(name: &str, why: &str) -> OwnReport {
+    OwnReport { name: format!("{name} (no report: {why})"), file_ending: String::new(), text: String::new() }
+}
+
+/// What makes STATSPACK's report, which is itself a script of SQL*Plus.
+fn statspack_script(first: i64, last: i64) -> OwnReport {
+    let text = format!(
+        "-- Writes STATSPACK's report of this run to the current folder. Run it in SQL*Plus as PERFSTAT.\n\
+         DEFINE begin_snap = {first}\n\
+         DEFINE end_snap = {last}\n\
+         DEFINE report_name = statspack_{first}_{last}.txt\n\
+         @?/rdbms/admin/spreport.sql\n"
+    );
+    OwnReport {
+        name: format!("STATSPACK snapshots {first} to {last} (SQL*Plus script for the report)"),
+        file_ending: "statspack.sql".to_owned(),
+        text,
     }
 }
 
@@ -142,6 +181,14 @@ mod tests {
     fn awr_is_used_only_where_the_database_says_that_it_is_licensed() {
         assert_eq!(no_awr(Some(true)), None);
         assert!([Some(false), None].into_iter().all(|licensed| no_awr(licensed).is_some()));
+    }
+
+    #[test]
+    fn statspack_gets_a_script_with_its_snapshots() {
+        let script = statspack_script(17, 18);
+        for line in ["DEFINE begin_snap = 17\n", "DEFINE end_snap = 18\n", "@?/rdbms/admin/spreport.sql\n"] {
+            assert!(script.text.contains(line), "{}", script.text);
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
             .say("the run is stored; removing the rows that it inserted takes a while (Ctrl-C leaves them)"),
         Event::OwnReport(name, path) => {
             let file =
-                path.as_ref().map_or_else(String::new, |path| format!(", reported in {}", path.display()));
+                path.as_ref().map_or_else(String::new, |path| format!(", saved in {}", path.display()));
             talk.say(&format!("this run lies between {name}{file}"));
         }
         Event::Judged(kept, measured) => {
