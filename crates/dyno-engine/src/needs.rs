@@ -32,6 +32,10 @@ pub struct CustomNeeds {
     pub writer: Option<String>,
     /// The identifiers of all statements, in lower case; see [`watched_names`](crate::watched_names).
     pub names: BTreeSet<String>,
+    /// Kinds of objects that their setup creates, in upper case: `TABLE`, `SEQUENCE`.
+    pub created_kinds: BTreeSet<&'static str>,
+    /// Whether a run loads a table in bulk, and ends with a checkpoint where the server lets it.
+    pub bulk: bool,
 }
 
 impl WorkloadNeeds {

@@ -19,7 +19,10 @@ pub fn needs(plan: &Plan, customs: &[Arc<Own>], engine: &str, dialect: Dialect) 
     let has_setup = |custom: &Own| custom.setup(engine).is_ok_and(|setup| !setup.is_empty());
     let loads = customs.iter().any(|custom| !custom.tables().is_empty() || has_setup(custom));
     let names = names_in_statements(customs, engine, dialect);
-    WorkloadNeeds::of_custom_workloads(CustomNeeds { writer, names }, loads)
+    let setup = customs.iter().filter_map(|custom| custom.setup(engine).ok()).flatten();
+    let created_kinds = setup.filter_map(|single| single.created_kind()).collect();
+    let bulk = customs.iter().any(|custom| custom.bulk().is_some());
+    WorkloadNeeds::of_custom_workloads(CustomNeeds { writer, names, created_kinds, bulk }, loads)
 }
 
 /// The identifiers of all statements for this engine; of a workload without SQL for it there are none.

@@ -21,7 +21,7 @@ pub(super) struct Facts {
     pub(super) release: (usize, usize),
     pub(super) settings: Settings,
     pub(super) tablespace: Tablespace,
-    /// System privileges that a load needs and that this session has not.
+    /// System privileges that the workload needs and that this session has not.
     pub(super) missing_privileges: Vec<&'static str>,
     /// Views that cannot be read, as they are granted: `V_$SYSSTAT`.
     pub(super) unreadable: Vec<String>,
@@ -57,8 +57,28 @@ pub(super) struct Facts {
     pub(super) data: Result<DataState, TargetError>,
 }
 
-/// System privileges that loading, running and dropping need.
+/// System privileges that every load, run and drop needs.
 const NEEDED: [&str; 2] = ["CREATE SESSION", "CREATE TABLE"];
+
+/// Kinds of objects that some workloads create, and the system privilege for each.
+const NEEDED_TO_CREATE: [(&str, &str); 6] = [
+    ("SEQUENCE", "CREATE SEQUENCE"),
+    ("PROCEDURE", "CREATE PROCEDURE"),
+    ("FUNCTION", "CREATE PROCEDURE"),
+    ("TRIGGER", "CREATE TRIGGER"),
+    ("TYPE", "CREATE TYPE"),
+    ("VIEW", "CREATE VIEW"),
+];
+
+/// System privileges that the workload needs.
+fn needed_privileges(needs: &WorkloadNeeds) -> BTreeSet<&'static str> {
+    let custom = needs.custom.iter();
+    let of_kinds = custom.clone().flat_map(|custom| &custom.created_kinds);
+    let to_create = of_kinds
+        .filter_map(|kind| NEEDED_TO_CREATE.iter().find(|(name, _)| name == kind).map(|(_, right)| *right));
+    let checkpoint = custom.filter(|custom| custom.bulk).map(|_| "ALTER SYSTEM");
+    NEEDED.into_iter().chain(to_create).chain(checkpoint).collect()
+}
 
 /// Asks.
 pub(super) fn ask(
@@ -92,7 +112,7 @@ pub(super) fn ask(
         version: version(connection)?,
         release: connection.version(),
         settings: settings::read(connection)?,
-        missing_privileges: NEEDED.into_iter().filter(|name| !has(name)).collect(),
+        missing_privileges: needed_privileges(needs).into_iter().filter(|name| !has(name)).collect(),
         unreadable: unreadable(connection, surroundings)?,
         buffer_cache: number(sql::BUFFER_CACHE, 0)?,
         rac: is_rac(connection)?,
@@ -132,4 +152,29 @@ fn named_bytes(connection: &Connection, names: &BTreeSet<String>) -> Result<Opti
     let is_named = |name: &str| names.contains(&name.to_lowercase());
     let named = tables.iter().filter(|row| row.get(0).is_some_and(is_named));
     Ok(named.filter_map(|row| row.parse::<u64>(1)).reduce(u64::saturating_add))
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_engine::CustomNeeds;
+
+    use super::*;
+
+    #[test]
+    fn privileges_depend_on_what_the_workload_creates() {
+        let needed = |created_kinds: &[&'static str], bulk| {
+            let custom = CustomNeeds {
+                created_kinds: created_kinds.iter().copied().collect(),
+                bulk,
+                ..Default::default()
+            };
+            needed_privileges(&WorkloadNeeds::of_custom_workloads(custom, true))
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(needed(&["TABLE", "INDEX"], false), ["CREATE SESSION", "CREATE TABLE"]);
+        let of_procedures = ["CREATE PROCEDURE", "CREATE SEQUENCE", "CREATE SESSION", "CREATE TABLE"];
+        assert_eq!(needed(&["SEQUENCE", "PROCEDURE", "FUNCTION"], false), of_procedures);
+        assert_eq!(needed(&[], true), ["ALTER SYSTEM", "CREATE SESSION", "CREATE TABLE"]);
+    }
 }

@@ -14,7 +14,7 @@ use super::fault::{Fault, File, Text};
 use super::folder::Variants;
 use super::program::{Code, Op, Prepared, Program};
 use super::scripts::{After, Invariant};
-use super::sql::Piece;
+use super::sql::{Piece, created_kind};
 use super::steps::{Sql, Step};
 use super::tables::{Described, DescribedTable};
 use super::transaction::{Rated, Transaction};
@@ -82,6 +82,11 @@ impl Single {
     /// What is wrong with it, such as the words of a server.
     pub fn fault(&self, problem: impl Into<String>, hint: impl Into<String>) -> Fault {
         self.text.fault(self.piece.at.start, problem, hint)
+    }
+
+    /// The kind of object that it creates, such as `SEQUENCE`; absent where it creates none that may need a privilege.
+    pub fn created_kind(&self) -> Option<&'static str> {
+        created_kind(&self.text, &self.piece)
     }
 }
 

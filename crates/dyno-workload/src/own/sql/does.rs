@@ -44,6 +44,24 @@ fn changing(word: &str) -> Option<Touch> {
     CHANGING.iter().find(|(known, _)| *known == word).map(|(_, touch)| *touch)
 }
 
+/// Kinds of objects for which a server may want a privilege of its own.
+const CREATED_KINDS: [&str; 8] =
+    ["TABLE", "INDEX", "VIEW", "SEQUENCE", "PROCEDURE", "FUNCTION", "TRIGGER", "TYPE"];
+
+/// The kind of object that a statement creates; absent where it creates none of [`CREATED_KINDS`].
+pub(in crate::own) fn created_kind(text: &Text, piece: &Piece) -> Option<&'static str> {
+    let mut words = piece.tokens.iter().filter(|token| token.kind == Kind::Word);
+    let first = words.next().map(|token| &text.letters[token.at.clone()])?;
+    if !first.eq_ignore_ascii_case("CREATE") {
+        return None;
+    }
+    // Between the two stand words such as OR REPLACE, UNIQUE and GLOBAL TEMPORARY.
+    words.take(5).find_map(|token| {
+        let word = &text.letters[token.at.clone()];
+        CREATED_KINDS.into_iter().find(|kind| word.eq_ignore_ascii_case(kind))
+    })
+}
+
 /// What a statement of a transaction does.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ mod split;
 mod step;
 mod touches;
 
-pub(super) use does::{Does, does};
+pub(super) use does::{Does, created_kind, does};
 pub(super) use lex::{Kind, Token, tokens_of_server};
 pub(super) use split::{Piece, one, split};
 pub(super) use step::does_as_step;

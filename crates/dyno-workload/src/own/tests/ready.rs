@@ -32,6 +32,25 @@ fn every_one_is_read_and_has_all_it_needs_on_every_engine() {
 }
 
 #[test]
+fn setup_names_the_kinds_of_objects_it_creates() {
+    let kinds = |name: &str, engine: &str| {
+        let example = EXAMPLES.iter().find(|example| example.name == name).unwrap();
+        let own = read(example.files).unwrap();
+        let setup = own.setup(engine).unwrap();
+        setup.iter().filter_map(|single| single.created_kind()).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert!(kinds("key-value", "oracle").contains("SEQUENCE"));
+    assert!(!kinds("key-value", "sqlite").contains("SEQUENCE"));
+    let written = "-- first\nCREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1';\n\
+                   CREATE UNIQUE INDEX i ON t (a);\nINSERT INTO t SELECT 1 AS view;\n";
+    let toml = "name = \"w\"\n[setup]\nsql = \"setup.sql\"\n[transaction.look]\nsql = \"SELECT 1\"\n";
+    let own = read(&[("workload.toml", toml), ("setup.sql", written)]).unwrap();
+    let setup = own.setup("postgres").unwrap();
+    let kinds: Vec<_> = setup.iter().map(|single| single.created_kind()).collect();
+    assert_eq!(kinds, [Some("FUNCTION"), Some("INDEX"), None]);
+}
+
+#[test]
 fn a_mix_takes_some_transactions_with_weights_of_its_own() {
     let key_value = EXAMPLES.iter().find(|example| example.name == "key-value").expect("it is there");
     let classes = |mix: &str| -> Vec<(String, Option<u32>)> {
