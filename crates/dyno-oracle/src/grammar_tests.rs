@@ -68,6 +68,7 @@ const GIVEN: &[(sql::Statement, &[&str])] = &[
     (sql::MARK_SOCKET, &["long_text"]),
     (sql::MEASURE_ROWS, &[]),
     (sql::MEASURE_TABLE, &["table_name"]),
+    (sql::NFS_SERVERS, &[]),
     (sql::NOTE_CHUNK, &["kind", "schema_no", "first_position", "row_count"]),
     (sql::NOTE_META, &["name", "value"]),
     (sql::NOTE_META_NOW, &["name"]),
