@@ -1,4 +1,4 @@
-//! What the audit doubts of several runs together: each check once, with how many runs it is of.
+//! Audit warnings of several runs together: each check once, with the number of runs that it warned in.
 
 use dyno_record::{CheckStatus, RunRecord, Status};
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,11 @@ pub struct Doubt {
 }
 
 impl Doubt {
-    /// What is said of `of` runs: `physical reads`, and of several `physical reads in 35 of 40 runs`.
-    pub fn words(&self, of: usize) -> String {
-        let name = self.name();
-        match of {
-            0 | 1 => name,
-            _ if self.runs == of => format!("{name} in all {of} runs"),
-            _ => format!("{name} in {} of {of} runs", self.runs),
+    /// Its name, and where there are several runs how many of `run_count` it warned in: `physical reads (35 of 40 runs)`.
+    pub fn words(&self, run_count: usize) -> String {
+        match run_count {
+            0 | 1 => self.name(),
+            _ => format!("{} ({} of {run_count} runs)", self.name(), self.runs),
         }
     }
 
@@ -118,7 +116,7 @@ mod tests {
         (0..5).for_each(|_| doubts.add(&with(&[("commits_whole", Fail)])));
         let found = doubts.found();
         let words: Vec<String> = found.iter().map(|doubt| doubt.words(doubts.runs)).collect();
-        assert_eq!(words, ["commits (whole run) in 5 of 40 runs", "physical reads in 35 of 40 runs"]);
+        assert_eq!(words, ["commits (whole run) (5 of 40 runs)", "physical reads (35 of 40 runs)"]);
         assert!(found[0].failed && !found[1].failed && found[1].detail == "physical_reads is odd");
         let mut all = Doubts::default();
         all.join(&doubts);

@@ -90,7 +90,7 @@ impl Legend {
         };
         let list: Vec<String> = self.0.iter().map(words).collect();
         let told = !list.is_empty();
-        told.then(|| format!("{MARK} others had part in it, or that cannot be excluded: {}", list.join(", ")))
+        told.then(|| format!("{MARK} may include other load on this host or server: {}", list.join(", ")))
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
         two.whose.insert("redo_bytes_per_s".into(), whose(Scope::Server, Some(34.0), true));
         assert_eq!(
             legend(&[marked(&one), marked(&two)], |_| true).unwrap(),
-            "† others had part in it, or that cannot be excluded: CPU busy (the whole host's), redo (the whole server's; others 34.0 %)"
+            "† may include other load on this host or server: CPU busy (the whole host's), redo (the whole server's; others 34.0 %)"
         );
         assert!(is_marked(&one, "redo_mb_per_s"), "the same figure in another unit");
         assert!(!is_marked(&one, "commits_per_s") && !is_marked(&one, "ops_per_s"));

@@ -134,7 +134,8 @@ fn work(book: &Book, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     let of_class = |(class, ops): (&'_ String, &u64)| (class.clone(), *ops);
     let classes: Vec<(String, u64)> = sums.classes.iter().map(of_class).collect();
     let values: Vec<_> = classes.iter().map(|(class, ops)| (vec![("class", class.as_str())], *ops)).collect();
-    let help = "Operations that ended well in windows of this process, up to the last complete interval.";
+    let help =
+        "Operations completed without error in windows of this process, up to the last complete interval.";
     counter(encoder, ("dyno_operations", help), &values)?;
     let help = "Operations that failed in windows of this process, up to the last complete interval.";
     counter(encoder, ("dyno_operation_errors", help), &[(vec![], sums.errors)])?;

@@ -25,7 +25,7 @@ pub struct Whose {
     /// How much of it others had, in percent, where that can be told; 0 where nobody else was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_pct: Option<f64>,
-    /// Whether it is marked wherever it is shown: others had part in it, or that cannot be excluded.
+    /// Whether it is marked wherever it is shown: it may include other load on this host or server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
     /// Where the share comes from, or why there is none, in words.

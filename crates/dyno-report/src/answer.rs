@@ -220,7 +220,7 @@ fn limits(answers: &[Answer]) -> Vec<String> {
     by.iter().map(told).collect()
 }
 
-/// What the audit doubts of all curves, each check once.
+/// Audit warnings of all curves, each check once.
 fn doubts(answers: &[Answer]) -> Option<String> {
     let runs: usize = answers.iter().map(|answer| answer.runs).sum();
     let mut all: Vec<Doubt> = Vec::new();
@@ -235,7 +235,7 @@ fn doubts(answers: &[Answer]) -> Option<String> {
     if all.len() > LISTED_MAX {
         words.push(format!("{} more checks", all.len() - LISTED_MAX));
     }
-    (!words.is_empty()).then(|| format!("the audit doubts {}", words.join(", ")))
+    (!words.is_empty()).then(|| format!("audit warning: {}", words.join(", ")))
 }
 
 /// The answers as a table for Markdown and spreadsheets: the evidence of each stands behind it.

@@ -74,7 +74,7 @@ fn difference(compared: &Compared) -> String {
 pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style) -> String {
     let side = |name: &str, count: usize| format!("{} ({})", crate::text::clean(name), runs(count));
     let mut out = format!(
-        "A: {}\nB: {}\ndifferences are B − A in % of A, or where A is nearly zero in the figure's unit; up to ± {} % is no matter\n",
+        "A: {}\nB: {}\ndifferences are B − A in % of A, or where A is nearly zero in the figure's unit; differences up to ± {} % count as equal\n",
         side(&comparison.a, comparison.runs.0),
         side(&comparison.b, comparison.runs.1),
         fixed(comparison.margin_pct, 1)
@@ -291,8 +291,8 @@ fn gate_table(gates: &[GateResult], style: &Style) -> String {
     for result in gates {
         let (words, paint) = match (result.holds, result.certain, result.difference_pct) {
             (_, _, None) => ("broken: no percent of it on both sides", Paint::Bad),
-            (true, _, _) if result.marked => ("holds, but others had part in it", Paint::Warn),
-            (false, _, _) if result.marked => ("broken, but others had part in it", Paint::Bad),
+            (true, _, _) if result.marked => ("holds, but may include other load", Paint::Warn),
+            (false, _, _) if result.marked => ("broken, but may include other load", Paint::Bad),
             (true, true, _) => ("holds", Paint::Good),
             (true, false, _) => ("holds, but other runs might break it", Paint::Warn),
             (false, true, _) => ("broken", Paint::Bad),

@@ -27,7 +27,7 @@ pub fn transactions(record: &RunRecord) -> Option<Grid> {
         Head::text("transaction"),
         Head::figures("a minute", ""),
         Head::figures("rate", "/s"),
-        Head::figures("share", "%").explained("of all that ended well"),
+        Head::figures("share", "%").explained("of all that completed without error"),
         Head::figures("p50", ""),
         Head::figures("p90", ""),
     ];
@@ -36,7 +36,7 @@ pub fn transactions(record: &RunRecord) -> Option<Grid> {
     }
     if rolls_back {
         heads.push(
-            Head::figures("rolled back", "").explained("by a step; they are among those that ended well"),
+            Head::figures("rolled back", "").explained("by a step; they count as completed without error"),
         );
     }
     if polls {

@@ -380,7 +380,7 @@ pub fn placement_words(record: &RunRecord) -> Option<String> {
         };
         return Some(format!("threads placed by the operating system alone{why}"));
     }
-    Some(format!("{kept} threads kept on a processor each, {beside} of {told} sessions beside their server"))
+    Some(format!("{kept} threads pinned; {beside} of {told} sessions run on their backend's CPU"))
 }
 
 /// Whose the figures of processors and devices are, where that is not the machine that drove; nothing where it is.

@@ -26,7 +26,7 @@ fn sections(conclusion: &Conclusion, study: &Study) -> Vec<Section> {
         Section {
             plots: if plot.is_empty() { Vec::new() } else { vec![plot] },
             lines: conclusion.sentences(),
-            ..section("What it came to", ranking_grid(study))
+            ..section("Result", ranking_grid(study))
         },
         section("Figures", study_grid(study)),
         section("Variants", verified_grid(study)),

@@ -94,7 +94,7 @@ fn study(event: &StudyEvent, talk: &Talk) {
         }
         StudyEvent::Reverting(name, why) => talk.say(&format!("  putting {name} back: {why}")),
         StudyEvent::Reverted(name) => {
-            talk.say(&format!("  {name}: the commands that put it back ended well"));
+            talk.say(&format!("  {name}: the commands that restore it completed without error"));
         }
         StudyEvent::Failed(name, why) => {
             talk.error(&format!("{name}: {why}"), "this leg has no figures; the study goes on");

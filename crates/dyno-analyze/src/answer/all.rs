@@ -151,7 +151,7 @@ mod tests {
         warned(&mut doubted);
         let answers = Answers::of_run(&doubted);
         assert_eq!(answers.tone, Tone::Warned);
-        assert!(answers.curves[0].why.iter().any(|why| why == "the audit doubts physical reads"));
+        assert!(answers.curves[0].why.iter().any(|why| why == "audit warning: physical reads"));
         let mut far = run("c");
         far.metrics.insert("ops_per_s".into(), Metric::Value { value: 9e9, unit: Unit::PerSecond });
         let apart = Answers::of(&points(&[run("a"), far]));

@@ -69,7 +69,7 @@ pub struct Answer {
     /// How far the repeats at the most lie apart, %; absent of a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread_pct: Option<f64>,
-    /// What the audit doubts of its runs, each check once.
+    /// Audit warnings of its runs, each check once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
 }
@@ -138,13 +138,13 @@ fn doubted(doubts: &Doubts) -> Option<String> {
     }
     let found = doubts.found();
     if found.is_empty() {
-        return Some("the audit doubts nothing".to_owned());
+        return Some("no audit warnings".to_owned());
     }
     let mut named: Vec<String> = found.iter().take(NAMED_MAX).map(|doubt| doubt.words(doubts.runs)).collect();
     if found.len() > NAMED_MAX {
         named.push(format!("{} more checks", found.len() - NAMED_MAX));
     }
-    Some(format!("the audit doubts {}", named.join(", ")))
+    Some(format!("audit warning: {}", named.join(", ")))
 }
 
 /// The colour: a reservation of any kind is one.
@@ -188,7 +188,7 @@ impl Answer {
         }
     }
 
-    /// How sure it is and what that rests on: `sure: 3 repeats; they lie 2.10 % apart; the audit doubts nothing`.
+    /// How sure it is and what that rests on: `sure: 3 repeats; they lie 2.10 % apart; no audit warnings`.
     pub fn confidence_words(&self) -> String {
         format!("{}: {}", self.confidence.word(), self.why.join("; "))
     }

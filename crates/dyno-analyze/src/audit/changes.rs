@@ -166,7 +166,7 @@ pub(super) fn shape(facts: &Facts<'_>) -> Verdict {
             source: SHAPE,
             words: shape_words,
             so: "operations before and after did different work",
-            none: "tables and indexes of the run stayed as they were, and nothing was hung on them",
+            none: "tables and indexes of the run did not change; no triggers or indexes were added",
         },
     )
 }

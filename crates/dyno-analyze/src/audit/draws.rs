@@ -67,7 +67,7 @@ pub(super) fn think_time(facts: &Facts<'_>) -> Verdict {
     }
     let operations = facts.op_count();
     if operations == 0 || !think.seconds.is_finite() {
-        return skip("no operation ended well");
+        return skip("no operation completed without error");
     }
     let sessions = f64::from(facts.sessions());
     let share = 1.0 / f64::from(plan.think_every.max(1));

@@ -63,7 +63,7 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         return found(CheckStatus::Fail, expected, observed, detail);
     }
     // Whether it is the run's own, `others` says.
-    let detail = if ratio > 1.005 { format!("{words}: the rest is no row's own block") } else { words };
+    let detail = if ratio > 1.005 { format!("{words}: remainder: index and catalog blocks") } else { words };
     found(CheckStatus::Pass, expected, observed, detail)
 }
 

@@ -117,7 +117,7 @@ fn idle_words(facts: &Facts<'_>, window: &Window, sessions: f64) -> String {
         return format!("lost connections ({}) and the waits before opening them anew", count(reconnects));
     }
     match facts.op_count() {
-        0 => "nothing ended well in it".into(),
+        0 => "no operation completed in it".into(),
         ops => format!(
             "{} between two operations go to the client itself, to waiting for a processor, or to Dyno's own requests, which wait for locks of the catalog as others do",
             time_us(idle_s * 1e6 / ops as f64)

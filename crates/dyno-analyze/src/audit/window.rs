@@ -105,7 +105,7 @@ pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
     if let (0, Some(counted)) = (facts.op_count(), &window.counted)
         && counted.operations() == 0
     {
-        return skip("no operation ended well, so there is none at its ends");
+        return skip("no operation completed without error, so there is none at its ends");
     }
     let (held, missing, excess) = held_share(facts, window);
     let words = match missing {

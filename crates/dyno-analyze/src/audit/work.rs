@@ -33,11 +33,15 @@ pub(super) fn operations(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
     let operations = facts.op_count();
     if operations == 0 {
-        let detail =
-            format!("none ended well in {} s: {}", fixed(window.work_seconds(), 1), why_none_ended(facts));
+        let detail = format!(
+            "none completed without error in {} s: {}",
+            fixed(window.work_seconds(), 1),
+            why_none_ended(facts)
+        );
         return found(CheckStatus::Fail, "> 0", "0", detail);
     }
-    let detail = format!("{} ended well in {} s", count(operations), fixed(window.work_seconds(), 1));
+    let detail =
+        format!("{} completed without error in {} s", count(operations), fixed(window.work_seconds(), 1));
     found(CheckStatus::Pass, "> 0", count(operations), detail)
 }
 
@@ -92,7 +96,7 @@ pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
         }
     }
     if parts.is_empty() && wrong.is_empty() {
-        return skip("no operation with a known number of rows ended well");
+        return skip("no operation with a known number of rows completed without error");
     }
     let (expected, observed) = (count(expected_sum), count(observed_sum));
     if wrong.is_empty() {
@@ -286,7 +290,7 @@ pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
     let interval = facts.done_in_window()?;
     let operations = interval.operations().saturating_add(facts.empty_polls());
     if operations == 0 {
-        return skip("no operation ended well");
+        return skip("no operation completed without error");
     }
     let sessions = f64::from(facts.sessions());
     let share = |class: &'a Class| {

@@ -73,8 +73,8 @@ fn line(ab: &Ab, comparison: &Comparison, leading: &Overall) -> String {
         Verdict::Less => format!("{b} has less than {a}: {by}"),
         Verdict::Same => format!("{b} and {a} are the same within ± {margin} %: {by}"),
         Verdict::Unsure => {
-            let why = unsure(leading);
-            format!("the runs do not tell whether {b} and {a} differ by more than {margin} %: {by}{why}")
+            let why = unsure(leading, comparison.runs);
+            format!("inconclusive at ±{margin} % whether {b} and {a} differ: {by}{why}")
         }
         Verdict::OneRunEach => format!("one run of each side is no verdict on {b} against {a}: {by}"),
         Verdict::Confounded => {
@@ -82,19 +82,16 @@ fn line(ab: &Ab, comparison: &Comparison, leading: &Overall) -> String {
             format!("confounded, no verdict on {b} against {a}: {background}; {by}")
         }
         Verdict::OthersHadPart => {
-            format!("others had part in the figures, so there is no verdict on {b} against {a}: {by}")
+            format!("no verdict on {b} against {a}, because the figures include other load: {by}")
         }
     }
 }
 
 /// Why an interval that leaves out 0 is no verdict: as few runs lie as far apart by chance, too.
-fn unsure(leading: &Overall) -> String {
+fn unsure(leading: &Overall, runs: (usize, usize)) -> String {
     let apart = leading.interval_pct.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     match leading.p.filter(|&p| apart && p > SIGNIFICANCE) {
-        Some(p) => format!(
-            "; so few runs are as far apart in {} of 100 cases where nothing differs",
-            fixed(100.0 * p, 0)
-        ),
+        Some(p) => format!("; p = {} (n = {} + {})", fixed(p, 2), runs.0, runs.1),
         None => String::new(),
     }
 }

@@ -372,11 +372,7 @@ impl Study {
             let figures = self.rows.iter().filter(|row| {
                 row.cells[at].as_ref().is_some_and(|cell| cell.a.is_some() && cell.b.is_some())
             });
-            parts.push(format!(
-                "{} of {} figures are the same, of the others repeats do not tell",
-                same.len(),
-                figures.count()
-            ));
+            parts.push(undecided_words(same.len(), figures.count()));
         }
         parts.extend(variant.not_durable.iter().map(|caveat| format!("beware, {caveat}")));
         let worth = variant.worth.map_or("", Worth::words);
@@ -399,12 +395,12 @@ impl Study {
         again
             .filter_map(|(at, variant)| match variant.worth? {
                 Worth::NotMeasurable => Some(format!(
-                    "{} is the same thing measured twice, and of no figure of it is a difference told, as it has to be",
+                    "control passed: {}, which is the base measured again, does not differ from it",
                     variant.name
                 )),
                 Worth::NoFigures | Worth::Confounded => None,
                 _ => Some(format!(
-                    "{} is the same thing measured twice, and differs ({}): so may what is called better or worse; more repeats, a quieter machine",
+                    "control failed: {}, which is the base measured again, differs from it ({}); so may what is called better or worse: use more repeats or a quieter machine",
                     variant.name,
                     self.sentence(at)
                 )),
@@ -416,3 +412,12 @@ impl Study {
 #[cfg(test)]
 #[path = "study_tests.rs"]
 mod tests;
+
+/// What is said where no metric is better or worse: how many are equal, and that repeats do not decide the others.
+fn undecided_words(equal: usize, metrics: usize) -> String {
+    match equal {
+        0 => format!("inconclusive for all {metrics} metrics"),
+        _ if equal == metrics => format!("all {metrics} metrics equal"),
+        _ => format!("{equal} of {metrics} metrics equal, inconclusive for the others"),
+    }
+}

@@ -108,7 +108,11 @@ fn spoilers(seen: &Seen<'_>, by: Component, own: bool) -> Vec<String> {
         check.status == CheckStatus::Fail && CHECKS.contains(&check.check.as_str())
     };
     all.extend(
-        seen.record.audit.iter().find(failed).map(|check| format!("the audit doubts {}", check.check)),
+        seen.record
+            .audit
+            .iter()
+            .find(failed)
+            .map(|check| format!("audit warning: {}", check.check.replace('_', " "))),
     );
     all
 }

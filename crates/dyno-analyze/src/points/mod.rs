@@ -48,7 +48,7 @@ pub struct Point {
     pub runs: Vec<Repeat>,
     /// What was measured, by name; see [`MEASURES`]. What any of the runs cannot tell is not there.
     pub estimates: BTreeMap<String, Estimate>,
-    /// What the audit doubts of its runs.
+    /// Audit warnings of its runs.
     pub doubts: Doubts,
     limits: Limits,
 }

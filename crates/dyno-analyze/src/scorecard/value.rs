@@ -39,7 +39,7 @@ pub struct Value {
     pub sessions: u32,
     /// The value as it is shown.
     pub shown: String,
-    /// Whether others had part in it, or that cannot be excluded.
+    /// Whether it may include other load on this host or server.
     pub marked: bool,
 }
 

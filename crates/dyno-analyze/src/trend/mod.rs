@@ -28,7 +28,7 @@ pub struct TrendPoint {
     pub started_at: String,
     /// Its figure.
     pub value: f64,
-    /// Whether others had part in it, or that cannot be excluded.
+    /// Whether it may include other load on this host or server.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
 }
@@ -50,7 +50,7 @@ pub struct Change {
     pub difference_pct: Option<f64>,
     /// Chance of such a change in runs of this order at random.
     pub p: f64,
-    /// Whether it was for the better; absent where the measure has no direction, or others had part in it.
+    /// Whether it was for the better; absent where the measure has no direction, or other load may be in it.
     pub improved: Option<bool>,
     /// Whether others had part in any of the runs before or after it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -221,7 +221,7 @@ impl Trend {
         let verdict = match change.improved {
             Some(true) => "better",
             Some(false) => "worse",
-            None if change.marked => "changed, and others had part in it,",
+            None if change.marked => "changed, with other load in it,",
             None => "changed",
         };
         let by = change.difference_pct.map_or_else(String::new, |by| format!(", {} %", percent(by)));

@@ -61,10 +61,7 @@ impl Varied {
         let head = format!("{side}{at}: {label} of {runs} repeats are {} % apart", fixed(*spread_pct, 0));
         let list = |causes: &[Cause]| causes.iter().map(|cause| cause.words()).collect::<Vec<_>>().join(", ");
         if *runs < super::RUNS_MIN {
-            return format!(
-                "{head}; why is not known: of fewer than {} runs everything moves with something",
-                super::RUNS_MIN
-            );
+            return format!("{head}; too few runs to explain the spread (fewer than {})", super::RUNS_MIN);
         }
         let untold =
             if unknown.is_empty() { String::new() } else { format!("; not told: {}", list(unknown)) };

@@ -202,7 +202,7 @@ mod tests {
         let whose = Whose { scope: Scope::Host, others_pct: Some(30.0), marked: true, why: "others".into() };
         record.whose.insert("cpu_busy_pct".into(), whose);
         for id in ids {
-            assert!(about(&record, id).contains("† others had part"), "{id}: {}", about(&record, id));
+            assert!(about(&record, id).contains("† may include other load"), "{id}: {}", about(&record, id));
         }
     }
 

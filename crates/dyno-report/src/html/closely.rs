@@ -1,4 +1,4 @@
-//! One run closely, and the audit.
+//! Details of one run, and the audit.
 
 use dyno_analyze::bands::{bands, sentence};
 use dyno_analyze::number::{self, ABSENT, count, figure, percent, time_us};
@@ -23,7 +23,7 @@ use super::grid::table;
 
 pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
     html! {
-        h2 { "One run closely" }
+        h2 { "Run details" }
         p {
             @if report.seen.runs > 1 { "At the highest throughput: " }
             a href={"#" (anchor(&record.id))} { (clean(&record.id)) }

@@ -27,7 +27,7 @@ const SECTIONS: [(&str, &str); 11] = [
     ("matrix", "At a glance"),
     ("charts", "Charts"),
     ("results", "Results"),
-    ("closely", "One run closely"),
+    ("closely", "Run details"),
     ("imported", "Imported, not audited"),
     ("audit", "Audit"),
     ("differed", "What differed"),

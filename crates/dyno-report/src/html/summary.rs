@@ -160,7 +160,7 @@ fn not_measured(report: &Report<'_>) -> Vec<String> {
     let skipped = record.audit.iter().filter(|check| check.status == CheckStatus::Skipped).count();
     let mut lines: Vec<String> = by_reason.iter().map(|(reason, names)| told(reason, names)).collect();
     if skipped > 0 {
-        lines.push(format!("{} checks of the audit had nothing to go by", fixed(skipped as f64, 0)));
+        lines.push(format!("{} checks not applicable", fixed(skipped as f64, 0)));
     }
     lines
 }

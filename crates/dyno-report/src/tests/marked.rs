@@ -24,7 +24,7 @@ fn exported(exporter: &Exporter, report: &Report<'_>) -> String {
 
 #[test]
 fn marked_figures_bear_one_mark_with_one_legend_everywhere() {
-    let legend = "† others had part in it, or that cannot be excluded: CPU busy";
+    let legend = "† may include other load on this host or server: CPU busy";
     let (record, plain, style) = (with_others(), postgres(), Style::default());
     let rows = [ResultRow::from(&record), ResultRow::from(&plain)];
     for text in [result_table(&rows, &style), result_card(&rows[0], &style), show(&record, &style)] {

@@ -89,7 +89,7 @@ audit: 2 failed, 1 warning, 31 passed, 21 skipped
   ! warn  active sessions: 3.10 active in 100 samples, 3.92 busy as seen by the client: more than
           the 3 sessions there were
   ✓ logical reads: 640,000 rows of one block each touched, database counted 1,280,000 logical reads,
-    2.00 per row: the rest is no row's own block
+    2.00 per row: remainder: index and catalog blocks
   ✓ commits: 2,000 acknowledged, database counted 2,000
   ✓ rows updated: 128,000 acknowledged, database counted 128,000
   ✓ update values: 256 rows of the last updates read back, 256 hold a value of this run
@@ -159,7 +159,7 @@ fn a_result_says_how_threads_were_placed() {
         assert_eq!(text.contains(words), placement.is_some(), "{text}");
     };
     let kept = Placed { kept: 2, told: 8, beside: 7 };
-    said(Some(kept), "2 threads kept on a processor each, 7 of 8 sessions beside their server");
+    said(Some(kept), "2 threads pinned; 7 of 8 sessions run on their backend's CPU");
     let alone = Placed { kept: 0, told: 8, beside: 0 };
     said(Some(alone), "threads placed by the operating system alone (run.placement = none)");
     said(None, "kept on a processor");

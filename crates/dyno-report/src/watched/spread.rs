@@ -25,7 +25,7 @@ const LINES: [(&str, &str); 6] = [
 ];
 
 /// What is to be known of a server whose sessions book what they did by themselves.
-const LATE: &str = "This server's sessions book what they did up to a second late, and a long statement when it ends: so the most in a \
+const LATE: &str = "On this server statistics arrive up to 1 s late, and those of a long statement when it ends: so the most in a \
                     single interval may hold the work of more than one, which minutes even out.";
 
 /// One row for each figure that was seen: mean, median, 95 % of the time, busiest minute, most in an interval with its moment.

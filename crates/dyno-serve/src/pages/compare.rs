@@ -78,8 +78,7 @@ fn show(repository: &Repository, sides: &[String]) -> Result<String, Trouble> {
         a href={"/api/v1/compare?" (query(sides))} { "JSON" }
     };
     let title = format!("{} against {}", sides[1..].join(", "), sides[0]);
-    let about =
-        "Differences are B less A in percent of A; a verdict takes repeats, and one run each is never one.";
+    let about = "Differences are B less A in percent of A; there is no verdict from single runs.";
     Ok(pages_in(Some(&frame::around("/compare", &actions)), &title, about, &sections))
 }
 
@@ -121,8 +120,8 @@ async fn choose(shared: &Shared, first: Option<String>) -> Result<Html<String>, 
     };
     let body = html! {
         form class="filters" method="get" action="/compare" {
-            (side("a", "What it is held against (A)", first.as_deref().unwrap_or_default()))
-            (side("b", "What is held against it (B)", ""))
+            (side("a", "Baseline (A)", first.as_deref().unwrap_or_default()))
+            (side("b", "Candidate (B)", ""))
             button type="submit" { "Compare" }
             datalist id="runs" {
                 @for run in &runs {

@@ -79,13 +79,13 @@ fn field(key: &Key, order: &Order, wrong: &[Wrong]) -> Markup {
             @match &key.kind {
                 Kind::Word(words, _) => {
                     select id=(name) name=(name) aria-describedby=(help) {
-                        option value="" { (usual) " (as usual)" }
+                        option value="" { (usual) " (default)" }
                         @for (word, about) in *words { option value=(word) selected[*word == value] title=(about) { (word) } }
                     }
                 }
                 Kind::Flag(_) => {
                     select id=(name) name=(name) aria-describedby=(help) {
-                        option value="" { (usual) " (as usual)" }
+                        option value="" { (usual) " (default)" }
                         @for word in ["true", "false"] { option value=(word) selected[word == value] { (word) } }
                     }
                 }

@@ -9,7 +9,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 const VIEWS: [(&str, &str); 6] = [
     ("/", "Runs"),
     ("/new", "New"),
-    ("/jobs", "Started here"),
+    ("/jobs", "Jobs"),
     ("/history", "History"),
     ("/awr", "AWR"),
     ("/compare", "Compare"),

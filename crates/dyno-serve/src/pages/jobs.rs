@@ -1,4 +1,4 @@
-//! What was started here, and how it stands.
+//! Jobs that were started on this server, with their status.
 
 use axum::response::Html;
 use dyno_report::text::clean;
@@ -23,7 +23,7 @@ pub(crate) async fn page(shared: Shared) -> Result<Html<String>, Trouble> {
             }
         } @else { (table(&jobs[..jobs.len().min(SHOWN_MAX)])) }
     };
-    Ok(Html(frame::page("Started here", "/jobs", &body).into_string()))
+    Ok(Html(frame::page("Jobs", "/jobs", &body).into_string()))
 }
 
 fn table(jobs: &[Job]) -> Markup {

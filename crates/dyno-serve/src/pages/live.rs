@@ -140,11 +140,11 @@ fn says(job: &Job, progress: &Progress, before: usize) -> String {
         JobState::Queued if before == 1 => "waits until one before it on this target is over".into(),
         JobState::Queued => format!("waits until {before} before it on this target are over"),
         JobState::Running => running(progress),
-        JobState::Done => "it came to its end".into(),
-        JobState::Doubtful => "it came to its end, and not all of it counts".into(),
-        JobState::Stopped => "it was stopped; what was measured is stored".into(),
-        JobState::Failed => "it failed; what it said stands below".into(),
-        JobState::Interrupted => "its process was gone without a word; what it had stored is there".into(),
+        JobState::Done => "finished".into(),
+        JobState::Doubtful => "finished; some runs do not count".into(),
+        JobState::Stopped => "stopped; what was measured is stored".into(),
+        JobState::Failed => "failed; see the log below".into(),
+        JobState::Interrupted => "interrupted: its process ended unexpectedly; stored runs are kept".into(),
     }
 }
 
@@ -270,7 +270,7 @@ fn grid(progress: &Progress) -> Markup {
                                 th scope="col" class="n" { "#" }
                                 @for key in &keys { th scope="col" class="n" { (clean(key)) } }
                                 @for head in ["repeat", "operations/s", "p99"] { th scope="col" class="n" { (head) } }
-                                th scope="col" { "how it stands" }
+                                th scope="col" { "status" }
                             }
                         }
                         tbody { @for step in progress.ended.iter().chain(&progress.next) { (row(step)) } }

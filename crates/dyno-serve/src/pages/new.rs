@@ -208,7 +208,7 @@ fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
                 div class="fields" {
                     (choice("kind", "What to do", order.kind.name(), Kind::ALL.iter().map(|kind| (kind.name(), kind.about().to_owned()))))
                     (choice("target", "Target", &order.target, setup.targets.all().map(|(name, target)| (name, clean(&target.about)))))
-                    (choice("ready", "Ready plan", &order.ready, std::iter::once(("", "the usual plan".to_owned())).chain(READY.iter().map(|ready| (ready.name, ready.about().to_owned())))))
+                    (choice("ready", "Ready plan", &order.ready, std::iter::once(("", "default".to_owned())).chain(READY.iter().map(|ready| (ready.name, ready.about().to_owned())))))
                     (choice("workload", "Ready workload", &order.workload, std::iter::once(("", "as the plan says".to_owned())).chain(setup.workloads.iter().map(|known| (known.name, known.about.to_owned())))))
                     (text("variant", "Variant", &order.variant, "the variant of the platform"))
                     (text("tags", "Tags", &order.tags.join(", "), "with commas between them"))

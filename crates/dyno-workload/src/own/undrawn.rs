@@ -15,7 +15,7 @@ pub(super) fn refuse(draw: Option<&Table<'_>>) -> Result<(), Fault> {
         let known = todo.as_text().map(|text| shown(&text.letters)).filter(|words| !words.is_empty());
         let known = known.map(|words| format!(" ({words})")).unwrap_or_default();
         let hint = "write a kind of draw in place of `todo`, such as { uniform = [1, 1_000] }";
-        Some(item.fault(format!("nobody has said how it is drawn{known}"), hint))
+        Some(item.fault(format!("no generator defined{known}"), hint))
     };
     let mut faults = items.iter().filter_map(undrawn);
     match faults.next() {

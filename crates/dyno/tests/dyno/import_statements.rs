@@ -216,7 +216,7 @@ fn what_postgres_has_seen_becomes_a_workload_that_runs() {
     // Every value is named as one that is left to be said.
     let checked = desk.dyno(&["workload", "check", "w"]);
     assert_eq!(checked.code, 2, "{checked:#?}");
-    let undrawn = checked.err.lines().filter(|line| line.contains("nobody has said how it is drawn")).count();
+    let undrawn = checked.err.lines().filter(|line| line.contains("no generator defined")).count();
     assert_eq!(undrawn as u64, told["undrawn"].as_u64().unwrap(), "{}", checked.err);
     assert!(checked.err.contains("w/workload.toml:"), "{}", checked.err);
 

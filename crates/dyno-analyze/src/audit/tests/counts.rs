@@ -28,7 +28,7 @@ fn counts_are_said_in_plain_words() {
         (
             fixture::postgres(),
             "logical_reads",
-            "640,000 rows of one block each touched, database counted 704,000 logical reads, 1.10 per row: the rest is no row's own block",
+            "640,000 rows of one block each touched, database counted 704,000 logical reads, 1.10 per row: remainder: index and catalog blocks",
         ),
         (
             fixture::postgres(),

@@ -48,7 +48,7 @@ fn edges_look_at_operations_that_the_window_does_not_have() {
     check_cases(vec![
         ("edges", Warn, words, few(7, 0, |record| counted(record, 24))),
         ("edges", Fail, "24 more than the window has", few(0, 0, |record| counted(record, 24))),
-        ("edges", Skipped, "no operation ended well", few(0, 0, |record| counted(record, 0))),
+        ("edges", Skipped, "no operation completed without error", few(0, 0, |record| counted(record, 0))),
     ]);
 }
 

@@ -241,7 +241,7 @@ fn a_draft_is_read_up_to_what_is_left_to_say() {
     let told: Vec<String> = [&fault].into_iter().chain(&fault.others).map(ToString::to_string).collect();
     for (line, fault) in told.iter().enumerate() {
         assert!(
-            fault.starts_with("w/workload.toml:") && fault.contains("nobody has said how it is drawn"),
+            fault.starts_with("w/workload.toml:") && fault.contains("no generator defined"),
             "{line}: {fault}"
         );
     }

@@ -99,7 +99,7 @@ fn from_page(
         talk.say(&format!("{} conclusions cannot be read and were left out", stored.unread));
     }
     for name in &stored.conclusions {
-        talk.say(&format!("what {name} came to is stored, too: `dyno show {name}`"));
+        talk.say(&format!("the result of {name} is stored, too: `dyno show {name}`"));
     }
     Ok(Exit::Done)
 }

@@ -27,7 +27,7 @@ fn check(desk: &Desk, url: &str) {
     assert_eq!(auto["told"], 4, "{auto}");
     if several {
         assert!(auto["kept"].as_u64().unwrap() > 0, "{auto}");
-        assert!(words.contains("threads kept on a processor each"), "{words}");
+        assert!(words.contains("threads pinned"), "{words}");
     }
     let (none, words) = run(desk, url, "none");
     assert_eq!((&none["kept"], &none["beside"]), (&0.into(), &0.into()), "{none}");

@@ -191,7 +191,7 @@ fn ctrl_c_puts_everything_back_and_the_study_goes_on_after_it() {
     assert_eq!(said.code, 130, "{said:#?}");
     assert!(
         said.err.contains("putting traced back: the study is to stop")
-            && said.err.contains("setup: the commands that put it back ended well"),
+            && said.err.contains("setup: the commands that restore it completed without error"),
         "{said:#?}"
     );
     assert_eq!(left(&desk), Vec::<String>::new());
