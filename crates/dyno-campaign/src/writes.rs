@@ -38,7 +38,7 @@ fn require_one(lead: &Lead<'_>, own: &Own, parts: &[&Arc<Own>], target: &dyn Tar
     let engine = target.engine();
     let makes_data = !own.tables().is_empty() || !own.setup(engine).map_err(PlanErrors::from)?.is_empty();
     // What is in memory alone goes with the run.
-    if !own.writes() || makes_data || target.capabilities().ephemeral {
+    if !parts.iter().any(|part| part.writes()) || makes_data || target.capabilities().ephemeral {
         return Ok(());
     }
     let mut changes: Vec<(String, Vec<String>)> = Vec::new();

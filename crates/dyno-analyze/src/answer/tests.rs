@@ -54,6 +54,10 @@ fn capacity_is_never_more_than_the_rate_that_was_asked_for() {
     record.ops.get_mut("all").unwrap().rate_per_s = 1_100.0;
     record.plan.workload.rate = Some(dyno_plan::Rate(1_000.0));
     record.window.as_mut().unwrap().overdue = Some((1_000, 0));
+    let without_pause = answer_of(&[record.clone()]);
+    assert_ne!(without_pause.limit.by, Component::Rate, "sessions worked off a backlog");
+    assert_eq!(without_pause.capacity.value, 1_000.0);
+    record.window.as_mut().unwrap().busy_s /= 2.0;
     let answer = answer_of(&[record]);
     assert_eq!((answer.limit.by, answer.confidence), (Component::Rate, Confidence::Likely));
     assert_eq!(answer.capacity.value, 1_000.0);

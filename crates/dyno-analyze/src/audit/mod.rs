@@ -21,6 +21,7 @@ mod fleet;
 mod hosts;
 mod loaded;
 mod others;
+mod others_share;
 mod physical;
 mod processor;
 mod reads;
@@ -46,7 +47,7 @@ pub use changes::changed_words;
 use checks::CHECKS;
 use facts::Facts;
 pub use fleet::bound_by as driver_bound_by;
-pub(crate) use others::Company;
+pub(crate) use others_share::Company;
 pub use time::{SEEN_LITTLE, seen_little};
 
 /// The stable names of all checks, in the order of the audit.

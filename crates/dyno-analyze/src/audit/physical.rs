@@ -177,6 +177,9 @@ pub(super) fn excess(facts: &Facts<'_>) -> Result<DeviceExcess, Skip> {
         value.filter(|value| value.is_finite()).map(|value| value.max(0.0)).ok_or_else(missing)
     };
     let (writes, write_bytes) = (counter("writes")?, counter("write_bytes")?);
+    if writes == 0.0 && write_bytes == 0.0 {
+        return Err(Skip(format!("{device} counted no writes")));
+    }
     let pages = interval
         .counter(Counter::PhysicalWriteRequests)
         .or_else(|_| interval.counter(Counter::PhysicalWrites))? as f64;

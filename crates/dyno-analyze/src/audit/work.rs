@@ -368,6 +368,9 @@ pub(super) fn series_sum(facts: &Facts<'_>) -> Verdict {
 /// Operations that have no time of their own.
 pub(super) fn untimed(facts: &Facts<'_>) -> Verdict {
     facts.window()?;
+    if facts.op_count() == 0 {
+        return skip("no operation ended well");
+    }
     let missing = |ops: &OpStats| ops.count.saturating_sub(ops.service_us.count);
     let classes = facts.record.ops.iter().filter(|(name, ops)| name.as_str() != ALL && missing(ops) > 0);
     let (mut words, mut most, mut reasons) = (Vec::new(), 0.0f64, BTreeSet::new());

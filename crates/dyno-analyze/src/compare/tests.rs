@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dyno_record::{Imported, Metric, RunRecord, Scope, Status, Unit, Whose};
+use dyno_record::{Company, Imported, Metric, RunRecord, Scope, Status, Unit, Waits, Whose};
 
 use super::*;
 use crate::conclusion::ab::{Ab, AbSide, conclusion};
@@ -240,6 +240,57 @@ fn writes_of_others_to_the_device_confound_a_comparison() {
     let kinds: Vec<Background> = comparison.background.iter().map(|difference| difference.kind).collect();
     assert!(kinds.contains(&Background::DeviceWrites), "{kinds:?}");
     assert_eq!(comparison.overall[0].verdict, Verdict::Confounded);
+}
+
+/// Lets others have so much of one kind in a run that it matters.
+fn disturb(run: &mut RunRecord, kind: Background) {
+    let percent = |value| Metric::Value { value, unit: Unit::Percent };
+    let device = |run: &mut RunRecord, what: &str, moved: f64| {
+        run.hosts[0].counters.insert(format!("device.vda.{what}"), moved);
+    };
+    match kind {
+        Background::Processors => {
+            run.metrics.insert("others_cpu_pct".into(), percent(40.0));
+        }
+        Background::Hypervisor => {
+            run.metrics.insert("cpu_steal_pct".into(), percent(20.0));
+        }
+        Background::Sessions => {
+            let Waits::Sampled { company, .. } = &mut run.waits else { panic!("the fixture has samples") };
+            *company = Company::Sampled { average_active_sessions: 2.0, seen: Vec::new() };
+        }
+        Background::DeviceWrites => device(run, "writes", 80_000.0),
+        Background::DeviceWriteBytes => device(run, "write_bytes", 9e9),
+        Background::DeviceReadBytes => device(run, "read_bytes", 9e9),
+    }
+}
+
+#[test]
+fn each_kind_of_background_activity_confounds_by_itself() {
+    for kind in [
+        Background::Processors,
+        Background::Hypervisor,
+        Background::Sessions,
+        Background::DeviceWrites,
+        Background::DeviceWriteBytes,
+        Background::DeviceReadBytes,
+    ] {
+        let quiet = |values: &[f64]| {
+            let mut all = beside_others(values, &[0.2, 0.4, 0.1, 0.3]);
+            for run in &mut all {
+                fixture::device_writes(run, 4_000.0);
+                run.metrics.insert("cpu_steal_pct".into(), Metric::Value { value: 0.0, unit: Unit::Percent });
+            }
+            all
+        };
+        let a = quiet(&[1000.0, 1010.0, 990.0, 1005.0]);
+        let mut b = quiet(&[700.0, 710.0, 690.0, 705.0]);
+        b.iter_mut().for_each(|run| disturb(run, kind));
+        let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+        let kinds: Vec<Background> = comparison.background.iter().map(|difference| difference.kind).collect();
+        assert_eq!(kinds, [kind]);
+        assert_eq!(comparison.overall[0].verdict, Verdict::Confounded, "{kind:?}");
+    }
 }
 
 #[test]

@@ -42,21 +42,28 @@ pub fn limited(record: &RunRecord) -> Limited {
         .or_else(|| round_trips(&seen))
         .or_else(|| few_sessions(&seen));
     let evidence = seen.evidence();
+    let overdue = overdue(record);
     let Some(Named { by, what, used_pct, sure, own, sentence, mut spoiled }) = named else {
-        return unknown(words::unknown(&seen), evidence);
+        let asked_per_s = record.asked_per_s().filter(|_| overdue.is_some());
+        let spoiled = overdue.map(|overdue| overdue.words()).into_iter().collect();
+        return Limited { asked_per_s, spoiled, ..unknown(words::unknown(&seen), evidence) };
     };
     spoiled.extend(spoilers(&seen, by, own));
     // What was asked for is known whatever others did.
     let doubted = !spoiled.is_empty() && !matches!(by, Component::Rate | Component::ThinkTime);
-    let asked_per_s = record.asked_per_s().filter(|_| by == Component::Rate);
-    let window = record.window.as_ref();
-    let due = record.asked_per_s().zip(window).map(|(rate, window)| rate * window.work_seconds());
-    let overdue = due.and_then(|due| Overdue::of(record, due));
+    // What a backlog adds to the rate is nothing that the platform was asked for.
+    let asked_per_s = record.asked_per_s().filter(|_| by == Component::Rate || overdue.is_some());
     spoiled.extend(overdue.as_ref().map(|overdue| overdue.words()));
     spoiled.extend(outage_words(record));
     let is_sure = sure && !doubted && overdue.is_none() && record.outages.is_empty();
     let confidence = if is_sure { Confidence::Sure } else { Confidence::Likely };
     Limited { by, what, confidence, sentence, used_pct, evidence, asked_per_s, spoiled }
+}
+
+/// Operations that were overdue at the window's begin, where they matter; `None` without a rate.
+fn overdue(record: &RunRecord) -> Option<Overdue> {
+    let due = record.asked_per_s()? * record.window.as_ref()?.work_seconds();
+    Overdue::of(record, due)
 }
 
 /// How long no session had an answer; `None` for a run without outages.
@@ -122,8 +129,11 @@ fn asked_for(seen: &Seen<'_>) -> Option<Named> {
     let rate = seen.record.asked_per_s().filter(|rate| seen.record.beside.is_empty() && *rate > 0.0);
     if let Some(rate) = rate {
         let done = seen.record.leading_ops()?.rate_per_s;
+        let waits = seen.busy < seen.sessions * WAITING_SHARE;
+        // Sessions that work off a backlog of the warm-up without pause are not held up by the rate.
+        let works_off = !waits && overdue(seen.record).is_some();
         // Arrivals come by chance, too: sessions that wait for them are held up by nothing else.
-        if done >= rate * RATE_KEPT_MIN || seen.busy < seen.sessions * WAITING_SHARE {
+        if done >= rate * RATE_KEPT_MIN && !works_off || waits {
             return Some(words::rate(rate, done));
         }
     }

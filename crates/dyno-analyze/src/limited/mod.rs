@@ -121,7 +121,8 @@ pub struct Limited {
     pub used_pct: Option<f64>,
     /// Every figure that was looked at.
     pub evidence: Vec<Evidence>,
-    /// The rate that was asked for, operations/s, where that limits: what the platform can do beyond it is not known.
+    /// The rate that was asked for, operations/s, where that limits or a backlog of the warm-up was worked off: what the
+    /// platform can do beyond it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_per_s: Option<f64>,
     /// What makes it less sure, one sentence each.

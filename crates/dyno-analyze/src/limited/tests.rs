@@ -245,10 +245,17 @@ fn what_was_asked_for() {
     assert_eq!(limited(&record).by, Component::Rate);
     let sure = limited(&record);
     assert_eq!((sure.confidence, sure.asked_per_s), (Confidence::Sure, Some(record.ops["all"].rate_per_s)));
+    let busy_s = record.window.as_ref().unwrap().busy_s;
     record.window.as_mut().unwrap().overdue = Some((700, 0));
+    record.window.as_mut().unwrap().busy_s = busy_s / 2.0;
     let behind = limited(&record);
     assert_eq!((behind.by, behind.confidence), (Component::Rate, Confidence::Likely));
     assert!(behind.spoiled[0].starts_with("700 operations of the warm-up were overdue"), "{behind:?}");
+    record.window.as_mut().unwrap().busy_s = busy_s;
+    let without_pause = limited(&record);
+    assert_ne!(without_pause.by, Component::Rate, "{}", without_pause.sentence);
+    assert_eq!(without_pause.asked_per_s, sure.asked_per_s, "no capacity above the rate");
+    assert!(without_pause.spoiled.iter().any(|why| why.contains("were overdue")), "{without_pause:?}");
     record.window.as_mut().unwrap().overdue = None;
     let silence = dyno_record::Silence { last_answer_s: 1.0, first_answer_s: Some(3.0), length_s: 2.0 };
     record.outages = vec![dyno_record::Outage { silences: vec![silence], ..Default::default() }];

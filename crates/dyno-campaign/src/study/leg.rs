@@ -192,11 +192,7 @@ impl Walk<'_> {
         match left.is_empty() {
             true => Ok(()),
             false => {
-                let name = &variants[variant].name;
-                Err(Error::because(
-                    format!("{name}: {}", left.join("; ")),
-                    "the revert commands of that variant did not undo it",
-                ))
+                Err(Error::because(left.join("; "), "the revert commands of that variant did not undo it"))
             }
         }
     }

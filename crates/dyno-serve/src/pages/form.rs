@@ -1,5 +1,6 @@
 //! The form of a plan, made from the one list of its keys.
 
+use dyno_plan::is_of_method;
 use dyno_plan::keys::{self, Fallback, Key, Kind, Section};
 use maud::{Markup, html};
 
@@ -74,7 +75,7 @@ fn field(key: &Key, order: &Order, wrong: &[Wrong]) -> Markup {
     };
     let wrong: Vec<&Wrong> = wrong.iter().filter(|wrong| wrong.field == key.path).collect();
     html! {
-        div class={"field" (if wrong.is_empty() { "" } else { " wrong" })} {
+        div class={"field" (if is_of_method(key.path) { " of-block" } else { "" }) (if wrong.is_empty() { "" } else { " wrong" })} {
             label for=(name) { (key.path) }
             @match &key.kind {
                 Kind::Word(words, _) => {
@@ -108,5 +109,33 @@ pub(crate) fn problem(wrong: &Wrong) -> Markup {
             (dyno_report::text::clean(&wrong.problem))
             @if !wrong.hint.is_empty() { "; " (dyno_report::text::clean(&wrong.hint)) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_the_block_workload_are_marked_in_the_form() {
+        let order = Order::default();
+        let of_block = |path: &str| {
+            let key = keys::find(path).expect("a key");
+            field(key, &order, &[]).into_string().contains("class=\"field of-block\"")
+        };
+        let paths = [
+            "data.scale",
+            "workload.update_pct",
+            "workload.work_unit",
+            "workload.rate",
+            "run.time",
+            "workload.mix",
+        ];
+        assert_eq!(paths.map(of_block), [true, true, true, false, false, false]);
+        // A value that is wrong is shown, whatever workload is chosen.
+        let wrong = Wrong { field: "workload.update_pct".into(), problem: "no".into(), hint: String::new() };
+        let key = keys::find("workload.update_pct").expect("a key");
+        let shown = field(key, &order, &[wrong]).into_string();
+        assert!(shown.contains("class=\"field of-block wrong\""), "{shown}");
     }
 }

@@ -90,7 +90,10 @@ impl Own {
         let mut all: Vec<(String, Vec<String>)> = Vec::new();
         for prepared in self.program(engine)?.statements.iter().filter(|prepared| prepared.writes) {
             let transaction = prepared.name.rsplit_once('_').map_or(prepared.name.as_str(), |(name, _)| name);
-            let touched = touches(&prepared.text, &prepared.piece);
+            let mut touched = touches(&prepared.text, &prepared.piece);
+            if touched.is_empty() {
+                touched.extend(first_word(prepared));
+            }
             match all.iter_mut().find(|(name, _)| name == transaction) {
                 Some((_, known)) => known.extend(touched),
                 None => all.push((transaction.to_owned(), touched)),
@@ -102,6 +105,11 @@ impl Own {
         }
         Ok(all)
     }
+}
+
+/// The word that a statement begins with, such as `DO`.
+fn first_word(prepared: &Prepared) -> Option<String> {
+    prepared.piece.upper_words(&prepared.text).into_iter().find(|word| !word.is_empty())
 }
 
 impl Own {

@@ -7,7 +7,7 @@
 //! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
 //! | `scale`, `tables`, `bulk` | numbers that grow with the scale, the tables that are described, and the one that transactions load |
 //! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
-//! | `scripts`, `expect`, `read_transaction`, `mixes`, `read`, `workload`, `describe` | the whole, and what can be told of it |
+//! | `scripts`, `expect`, `read_transaction`, `mixes`, `writing`, `read`, `workload`, `describe` | the whole, and what can be told of it |
 //! | `outcome`, `safe`, `pipe`, `state`, `actor` | one session of it |
 //! | `example`, `inside`, `sent` | folders to begin with, those that are run from inside the program, and those of another host |
 //! | `suite` | the tests of a suite, each a page about a workload |
@@ -55,6 +55,7 @@ mod transaction;
 mod undrawn;
 mod value;
 mod workload;
+mod writing;
 
 pub use actor::Actor;
 pub use bulk::OwnBulk;

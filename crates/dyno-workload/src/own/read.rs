@@ -23,10 +23,11 @@ use super::scripts::{Invariant, invariants, script};
 use super::sent::SentFolders;
 use super::steps::{Reader, Sql, given};
 use super::table::{self, Item, Table};
-use super::tables::{self, Described};
+use super::tables::{self, Described, DescribedTable};
 use super::transaction::Transaction;
 use super::undrawn;
 use super::workload::Own;
+use super::writing;
 
 /// Which transactions of a workload are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -163,7 +164,9 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     if let Some(emptied) = described.tables.iter().find(|table| table.is_emptied() && !writes) {
         return Err(emptied.fault("it is emptied before each run", "write writes = true at the top"));
     }
+    let described_count = transactions.len();
     let transactions = chosen(transactions, top, choice.mix)?;
+    let leaves_some_out = transactions.len() < described_count;
     let bulk = bulk(&transactions, &described)?;
     if transactions.iter().all(|transaction| transaction.weight == 0) {
         return Err(no_weight(&transaction, transactions.iter().any(|one| one.rate.is_some())));
@@ -178,6 +181,11 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     let around = Around { draws: &draws, names: &names, writes };
     let (common, programs) =
         programs(&transactions, around, engines(&transactions, &[&setup, &drop], &invariants))?;
+    // Where the mix leaves transactions out, `writes = true` may be for those alone.
+    let has_writer = bulk.is_some()
+        || described.tables.iter().any(DescribedTable::is_emptied)
+        || common.iter().chain(programs.values()).any(|program| writing::writes(program));
+    let writes = writes && (has_writer || !leaves_some_out);
     Ok(Own {
         name,
         label: None,

@@ -135,7 +135,7 @@ impl Own {
         self.sums.last().copied().filter(|_| self.deck)
     }
 
-    /// Whether it changes what is in the database.
+    /// Whether its transactions may change what is in the database: where it says so, and the mix does not leave out those that do.
     pub fn writes(&self) -> bool {
         self.writes
     }

@@ -34,6 +34,14 @@ fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost
         browser.run(&format!("document.getElementById('kind').value = '{kind}'"));
         assert_eq!(browser.run(shown), fields, "{kind}");
     }
+    // Keys of the block workload are hidden beside a ready workload.
+    let shown = "['set.workload.update_pct', 'set.workload.rate'].filter((id) => document.getElementById(id).checkVisibility()).join()";
+    for (workload, fields) in
+        [("tpcb", "set.workload.rate"), ("", "set.workload.update_pct,set.workload.rate")]
+    {
+        browser.run(&format!("document.getElementById('workload').value = '{workload}'"));
+        assert_eq!(browser.run(shown), fields, "{workload}");
+    }
     // The target is asked without leaving the form.
     start(&mut browser, &address, "2s", "target");
     browser.until("document.querySelector('#target-check pre')?.textContent.includes('SQLite')");

@@ -140,6 +140,28 @@ fn check_and_run_agree_about_a_standby() {
 }
 
 #[test]
+fn standby_takes_the_mix_that_only_reads() {
+    for version in Postgres::newest_or_all() {
+        let primary = Postgres::start(&version, &[]);
+        let (desk, folder) = (Desk::new(), "workload.folder=@key-value");
+        let load = desk.dyno(&["load", "--target", &primary.url(), "--set", folder]);
+        assert_eq!(load.code, 0, "{load:#?}");
+        let standby = primary.standby();
+        let url = standby.url();
+        for (mix, code) in [("c", 0), ("b", 2)] {
+            let mix = format!("workload.mix={mix}");
+            let args = ["--target", &url, "--set", folder, "--set", &mix];
+            let checked = desk.dyno(&[&["check"], &args[..]].concat());
+            assert_eq!(checked.code, code, "{mix}: {checked:#?}");
+            let run = desk.dyno(&short(&[&["run"], &args[..]].concat()));
+            assert_eq!(run.code, code, "{mix}: {run:#?}");
+            let refused = run.err.contains("it takes reads only, and key-value writes");
+            assert_eq!(refused, code == 2, "{mix}: {run:#?}");
+        }
+    }
+}
+
+#[test]
 fn shares_of_a_custom_workload_hold_on_primary_and_standby() {
     for version in Postgres::newest_or_all() {
         let primary = Postgres::start(&version, &[]);

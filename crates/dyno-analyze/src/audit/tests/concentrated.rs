@@ -29,7 +29,7 @@ fn asleep(sleeps: u64, seconds: f64) -> RunRecord {
 }
 
 /// 300 rows inserted and 290 deleted, of which 10 are left.
-fn churned(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
+pub(super) fn churned(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
     postgres(|r| {
         r.plan.workload.insert_pct = Some(3);
         asked(r, "insert", 3);

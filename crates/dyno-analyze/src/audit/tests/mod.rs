@@ -5,6 +5,7 @@ mod concentrated;
 mod counting;
 mod counts;
 mod few;
+mod nothing;
 mod physical;
 mod property;
 mod runs;
@@ -232,84 +233,4 @@ fn the_manual_names_every_check() {
     for name in check_names() {
         assert!(manual.contains(&format!("`{name}`")), "docs/reading-a-result.md does not explain `{name}`");
     }
-}
-
-/// Checks that pass without any counter of the database: they look at what sessions, the sampler and the machine noted.
-const OF_THE_CLIENT: [&str; 19] = [
-    "operations",
-    "sessions",
-    "data",
-    "errors",
-    "work_unit",
-    "mix",
-    "series_sum",
-    "untimed",
-    "others_sessions",
-    "update_values",
-    "littles_law",
-    "service_time",
-    "active_sessions",
-    "window_length",
-    "edges",
-    "gate_skew",
-    "stalls",
-    "client_cost",
-    "processor",
-];
-
-/// Checks that pass where the counters are there and did not move: those that look for changes.
-const OF_CHANGES: [&str; 7] = [
-    "counters_epoch",
-    "counters_monotone",
-    "counters_known",
-    "settings",
-    "shape",
-    "others_server",
-    "wall_clock",
-];
-
-/// Names of checks that pass for a record after `spoil`, but for `expected` ones.
-fn passed_beside(expected: &[&str], spoil: impl FnOnce(&mut RunRecord)) -> Vec<String> {
-    let passed =
-        audit(&postgres(spoil)).into_iter().filter(|check| check.status == Pass).map(|check| check.check);
-    passed.filter(|name| !expected.contains(&name.as_str())).collect()
-}
-
-#[test]
-fn a_check_with_nothing_to_look_at_passes_nothing() {
-    let without_counters = |record: &mut RunRecord| {
-        record.counters = dyno_record::Counters::default();
-        record.whole.as_mut().unwrap().counters = dyno_record::Counters::default();
-    };
-    assert_eq!(passed_beside(&OF_THE_CLIENT, without_counters), [""; 0], "no counters were read");
-    let empty = |record: &mut RunRecord| {
-        without_counters(record);
-        (record.whole, record.window) = (None, None);
-        record.ops.clear();
-        record.errors.clear();
-        record.hosts.clear();
-        record.targets.clear();
-    };
-    assert_eq!(passed_beside(&["sessions", "gate_skew"], empty), [""; 0], "nothing was done");
-    // Counters that stand still while sessions work count something else.
-    let constant = |record: &mut RunRecord| {
-        let whole = &mut record.whole.as_mut().unwrap().counters;
-        for counters in [&mut record.counters, whole] {
-            counters.portable.values_mut().for_each(|delta| *delta = moved(Counter::Commits, 0));
-            counters.native.values_mut().for_each(|delta| *delta = 0.0);
-            counters.own.values_mut().for_each(|delta| *delta = 0);
-            counters.elsewhere.values_mut().for_each(|delta| *delta = 0);
-        }
-    };
-    let expected = [&OF_THE_CLIENT[..], &OF_CHANGES].concat();
-    assert_eq!(passed_beside(&expected, constant), [""; 0], "no counter moved");
-    // One side of the comparison alone: counters without operations.
-    let one_sided = |record: &mut RunRecord| {
-        record.ops.clear();
-        record.whole = None;
-        record.window.as_mut().unwrap().counted = None;
-    };
-    let of_the_server = ["others", "physical_reads", "db_time"];
-    let expected = [&expected[..], &of_the_server].concat();
-    assert_eq!(passed_beside(&expected, one_sided), [""; 0], "no operations were noted");
 }

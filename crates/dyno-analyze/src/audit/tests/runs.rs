@@ -65,7 +65,12 @@ fn spoiled_work_is_found() {
 fn spoiled_times_are_found() {
     check_cases(vec![
         ("littles_law", Fail, "more than there was time", postgres(|r| window(r).busy_s = 41.0)),
-        ("littles_law", Warn, "between two operations", postgres(|r| window(r).busy_s = 30.0)),
+        (
+            "littles_law",
+            Warn,
+            "to waiting for a processor, or to Dyno's own requests, which wait for locks of the catalog",
+            postgres(|r| window(r).busy_s = 30.0),
+        ),
         (
             "littles_law",
             Warn,
@@ -352,6 +357,16 @@ fn spoiled_windows_are_found() {
             "on driver host db3 was 2.50 s",
             postgres(|r| r.fleet = Some(stalled(Some(2_500_000.0)))),
         ),
+        (
+            "stalls",
+            Warn,
+            "on driver host db3 was 27.7 ms, and stalls took 6.0 % of the window",
+            postgres(|r| {
+                let mut fleet = stalled(Some(27_700.0));
+                fleet.hosts[1].stall_s = Some(0.6);
+                r.fleet = Some(fleet);
+            }),
+        ),
         ("stalls", Skipped, "stalls of db3 are not known", postgres(|r| r.fleet = Some(stalled(None)))),
         (
             "wall_clock",
@@ -507,7 +522,7 @@ fn spoiled_windows_are_found() {
 }
 
 /// The fixture with so many blocks read and read requests, which bring `each`.
-fn reading(each: Requests, blocks: i64, requests: u64) -> RunRecord {
+pub(super) fn reading(each: Requests, blocks: i64, requests: u64) -> RunRecord {
     postgres(|r| {
         r.targets[0].identity.counting.requests = each;
         let now = r.counters.get(Counter::PhysicalReads).unwrap();
@@ -534,7 +549,7 @@ fn fewer_requests_than_could_have_read_the_blocks_are_a_counter_that_was_reset()
 }
 
 /// Lets the counters of the window be said to hold so much of its operations.
-fn hold(record: &mut RunRecord, share: f64) {
+pub(super) fn hold(record: &mut RunRecord, share: f64) {
     let part = |count: u64| (count as f64 * share) as u64;
     let ops = record.ops.iter().filter(|(class, _)| *class != "all");
     let ops = ops.map(|(class, stats)| (class.clone(), part(stats.count))).collect();

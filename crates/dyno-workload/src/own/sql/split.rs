@@ -34,6 +34,15 @@ impl Piece {
         self.tokens.iter().filter(|token| token.kind == Kind::Quoted).map(|token| &token.at)
     }
 
+    /// Its tokens in upper case; empty for those that are no words.
+    pub(in crate::own) fn upper_words(&self, text: &Text) -> Vec<String> {
+        let word = |token: &Token| match token.kind {
+            Kind::Word => text.letters[token.at.clone()].to_ascii_uppercase(),
+            _ => String::new(),
+        };
+        self.tokens.iter().map(word).collect()
+    }
+
     /// Its parameters' names in `text`.
     pub(in crate::own) fn names<'a>(&self, text: &'a Text) -> impl Iterator<Item = &'a str> + use<'a, '_> {
         self.params.iter().map(|at| &text.letters[at.start + 1..at.end])

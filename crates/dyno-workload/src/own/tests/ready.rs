@@ -51,6 +51,42 @@ fn setup_names_the_kinds_of_objects_it_creates() {
 }
 
 #[test]
+fn mix_that_leaves_out_the_writers_does_not_write() {
+    let key_value = EXAMPLES.iter().find(|example| example.name == "key-value").expect("it is there");
+    let writes = |mix: &str| {
+        let toml = key_value.files[0].1.replace("mix = \"a\"", &format!("mix = \"{mix}\""));
+        let files = [&[("workload.toml", toml.as_str())], &key_value.files[1..]].concat();
+        read(&files).unwrap_or_else(|fault| panic!("{fault}")).writes()
+    };
+    assert_eq!(["a", "b", "c", "d", "e", "f"].map(writes), [true, true, false, true, true, true]);
+    // What the rest of a mix says; the transaction `pay` updates rows and is left out.
+    let rest = |sql: &str, mixes: &str| {
+        let text = format!(
+            "name = \"w\"\nwrites = true\n{mixes}[transaction.look]\nsql = \"{sql}\"\n\
+             [transaction.pay]\nsql = \"UPDATE t SET a = 1\"\n"
+        );
+        read(&[("workload.toml", &text)]).unwrap_or_else(|fault| panic!("{fault}")).writes()
+    };
+    let look = "mix = \"looks\"\n[mixes]\nlooks = { look = 1 }\n";
+    let both = "mix = \"both\"\n[mixes]\nboth = { look = 1, pay = 1 }\n";
+    for (sql, writes) in [
+        ("SELECT a FROM t", false),
+        ("SELECT substring(a for 3) FROM t", false),
+        ("SELECT a FROM t FOR UPDATE", true),
+        ("SELECT a FROM t for no key update", true),
+        ("SELECT nextval('s')", true),
+        ("CALL p()", true),
+        ("WITH c AS (DELETE FROM t RETURNING a) SELECT a FROM c", true),
+    ] {
+        assert_eq!(rest(sql, look), writes, "{sql}");
+        assert!(rest(sql, both), "{sql}");
+    }
+    // A function may write: the workload says that it does, and nothing is left out.
+    let function = "name = \"w\"\nwrites = true\n[transaction.pay]\nsql = \"SELECT pay()\"\n";
+    assert!(read(&[("workload.toml", function)]).expect("a workload").writes());
+}
+
+#[test]
 fn a_mix_takes_some_transactions_with_weights_of_its_own() {
     let key_value = EXAMPLES.iter().find(|example| example.name == "key-value").expect("it is there");
     let classes = |mix: &str| -> Vec<(String, Option<u32>)> {
