@@ -82,13 +82,13 @@ pub fn check_deep(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
 }
 
 /// Ways to commit that the engine of `target` can choose between.
-fn commits(lead: &Lead<'_>, target: &dyn Target) -> Vec<Commit> {
+pub(crate) fn commits(lead: &Lead<'_>, target: &dyn Target) -> Vec<Commit> {
     let chosen = lead.engines.specs.named(target.engine()).map_or(&[][..], |engine| engine.commits);
     [Commit::Wait].into_iter().chain(chosen.iter().copied()).collect()
 }
 
 /// Ways in which statements can come to the engine of `target`, beside being prepared.
-fn protocols(lead: &Lead<'_>, target: &dyn Target) -> &'static [Protocol] {
+pub(crate) fn protocols(lead: &Lead<'_>, target: &dyn Target) -> &'static [Protocol] {
     lead.engines.specs.named(target.engine()).map_or(&[], |engine| engine.protocols)
 }
 

@@ -52,6 +52,8 @@ pub enum Event {
     DroppingData,
     /// A small schema is loaded, driven and dropped.
     CheckingDeeply,
+    /// A step of an acceptance begins: its number, from 1, and what it tries.
+    AcceptanceStep(u32, String),
     /// About a command of the plan.
     Hook(HookEvent),
     /// About a load.

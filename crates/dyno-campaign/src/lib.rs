@@ -15,12 +15,15 @@
 //! | `calibrate` | which raw limits are of the machine that a run had |
 //! | `watch` | a running database looked at, without any load |
 //! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
+//! | `accept`, `accept_mask` | the acceptance of an engine on a server, and what of it can be sent to others |
 //! | `own`, `own_data`, `described` | users' own workloads, their SQL, and the tables that they describe |
 //! | `seen` | statements that a target has seen, as a draft of a workload |
 //! | `select`, `conclusions`, `compare` | which stored runs are meant, and what they say against each other |
 //! | `consent`, `writes`, `files` | a plan's commands run, and data of others is changed, for those who want it; files that are written whole or not at all |
 
 pub mod ab;
+mod accept;
+mod accept_mask;
 mod bulk;
 pub mod calibrate;
 mod campaign;
@@ -71,6 +74,7 @@ mod told;
 mod watch;
 mod writes;
 
+pub use accept::{Accepted, accept};
 pub use campaign::Concluded;
 pub use check::{Checked, check, check_deep};
 pub use consent::tell as tell_commands;

@@ -225,6 +225,9 @@ impl Told {
             Event::LookingAtData => vec![phase("look at the data")],
             Event::WaitingForData => vec![phase("wait for the data")],
             Event::CheckingDeeply => vec![phase("deep check")],
+            Event::AcceptanceStep(number, title) => {
+                vec![phase(&format!("acceptance step {number}: {title}"))]
+            }
             Event::AskingInvariants => vec![phase("ask what must stay true")],
             Event::Learning => vec![phase("learn")],
             Event::Tidying => vec![phase("tidy")],

@@ -10,6 +10,9 @@ use crate::needs::WorkloadNeeds;
 /// Connections that a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
 const EXTRA_CONNECTIONS: u64 = 4;
 
+/// What findings say of a user with every right, as a superuser: what they advise is no right that is missing.
+pub const MORE_POWER_THAN_NEEDED: &str = "a run needs no such power";
+
 /// A finding.
 pub fn advice(
     check: &str,

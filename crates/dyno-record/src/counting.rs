@@ -151,6 +151,20 @@ pub enum Requests {
     },
 }
 
+impl Transactions {
+    /// Transactions that the platform counts for operations of one session that all ended well: `reads` that changed nothing, and
+    /// `commits` of changes. `slices` is the number of calls where the operations ran inside the database. `None` where nobody
+    /// knows.
+    pub fn counted(self, reads: u64, commits: u64, slices: Option<u64>) -> Option<u64> {
+        match (self, slices) {
+            (Self::Unknown, _) => None,
+            (Self::Commits, _) => Some(commits),
+            (Self::Calls, Some(slices)) => Some(slices.saturating_add(commits)),
+            (Self::Calls, None) | (Self::Statements, _) => Some(reads.saturating_add(commits)),
+        }
+    }
+}
+
 impl CountingRules {
     /// Those of sessions that open a connection for each transaction: what was done on one shows when it ends, so that nobody has to
     /// be asked for it.
@@ -223,4 +237,18 @@ fn is_zero(count: &u64) -> bool {
 
 fn is_nothing(share: &f64) -> bool {
     *share == 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_are_counted_by_the_rule_of_the_platform() {
+        let counted = |rule: Transactions| (rule.counted(80, 60, None), rule.counted(80, 60, Some(7)));
+        assert_eq!(counted(Transactions::Unknown), (None, None));
+        assert_eq!(counted(Transactions::Commits), (Some(60), Some(60)));
+        assert_eq!(counted(Transactions::Statements), (Some(140), Some(140)));
+        assert_eq!(counted(Transactions::Calls), (Some(140), Some(67)));
+    }
 }

@@ -3,6 +3,7 @@
 //! A [`RunRecord`] is self-contained: everything that shows, compares or judges runs works from records alone, whoever
 //! made them. This crate holds the words ([`Counter`], [`Metric`], [`Wait`](waits::WaitTime)) and no behaviour of engines.
 
+mod acceptance;
 pub mod audit;
 pub mod calibration;
 pub mod change;
@@ -44,6 +45,7 @@ mod workload;
 #[cfg(test)]
 mod sample;
 
+pub use acceptance::{Acceptance, AcceptanceFinding, AcceptanceStep, AcceptanceVerdict};
 pub use audit::{AuditCheck, CheckStatus};
 pub use calibration::{Calibration, RawFigure, RawTest};
 pub use change::{Change, Fall, MarkKind};

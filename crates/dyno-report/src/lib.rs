@@ -5,7 +5,8 @@
 //! come from [`number`], tables of a terminal from [`table`], and no text of a record reaches the terminal but through
 //! [`text::clean`], nor a page but through that and [`markup::escape`] or the escaping of its templates.
 
-pub mod advice;
+pub mod acceptance;
+mod advice;
 pub mod answer;
 pub mod audit;
 pub mod bars;
@@ -64,6 +65,7 @@ pub mod text;
 pub mod trend_table;
 mod watched;
 
+pub use acceptance::acceptance_page;
 pub use advice::advice_table;
 pub use answer::{Answered, answer_grid, answer_text};
 pub use audit::{audit_full, audit_summary, audit_table, audit_words};

@@ -3,6 +3,7 @@
 //!
 //! [`blocks`] is the classic method.
 
+pub mod acceptance;
 mod actor;
 pub mod blocks;
 mod class_id;

@@ -146,7 +146,7 @@ pub(crate) enum Command {
     Init(Init),
     /// Look for everything that would prevent or falsify a run, with the way out.
     #[command(
-        after_long_help = "Examples:\n  dyno check\n  dyno check --target postgres://dyno@db1/bench --set run.sessions_per_schema=64\n  dyno check --deep --target oracle://dyno@db1:1521/bench\n  dyno check --grants --target oracle://dyno@db1/bench > grants.sql"
+        after_long_help = "Examples:\n  dyno check\n  dyno check --target postgres://dyno@db1/bench --set run.sessions_per_schema=64\n  dyno check --deep --target oracle://dyno@db1:1521/bench\n  dyno check --accept --target postgres://dyno@db1/bench --record accept.json\n  dyno check --grants --target oracle://dyno@db1/bench > grants.sql"
     )]
     Check(Check),
     /// Create, fill and verify the data.
@@ -440,8 +440,15 @@ pub(crate) struct Check {
     /// Load a small schema of its own, run every operation, compare with what must come of it, and drop it.
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Print what an administrator runs so that the user of the URL can do its work, and connect to nothing.
+    /// Accept the engine on this server in ten steps, each proved, not proved or wrong: rights, load, types, exact counts, plans,
+    /// errors, locks. Loads and drops a small schema of its own. Exit code 1: a step is wrong, or not proved.
     #[arg(long, conflicts_with = "deep")]
+    pub(crate) accept: bool,
+    /// Write what --accept found to FILE as JSON, without names of hosts, users, databases and files, to attach it to a report.
+    #[arg(long, value_name = "FILE", requires = "accept")]
+    pub(crate) record: Option<PathBuf>,
+    /// Print what an administrator runs so that the user of the URL can do its work, and connect to nothing.
+    #[arg(long, conflicts_with_all = ["deep", "accept"])]
     pub(crate) grants: bool,
     #[command(flatten)]
     pub(crate) met: Met,

@@ -31,6 +31,7 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
         }
         Event::DroppingData => talk.detail("dropping data of another block size"),
         Event::CheckingDeeply => talk.say("loading, driving and dropping a small schema"),
+        Event::AcceptanceStep(number, title) => talk.say(&format!("step {number}: {title}")),
         Event::Hook(event) => hook(event, talk),
         Event::RunBegun { id, targets, is_part } => {
             let words = format!("run {id} on {targets}");

@@ -61,27 +61,24 @@ fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, Stri
         );
         return Ok((all, words));
     }
-    match facts.counting.transactions {
-        Transactions::Commits => Ok((commits, format!("{} acknowledged", count(commits)))),
-        Transactions::Calls if facts.server_drive() => {
-            let sum = interval.slices.saturating_add(commits);
-            let parts =
-                format!("{} slices and {} commits inside them", count(interval.slices), count(commits));
-            Ok((sum, format!("{} acknowledged ({parts})", count(sum))))
+    let slices = facts.server_drive().then_some(interval.slices);
+    let rule = facts.counting.transactions;
+    let Some(sum) = rule.counted(interval.reads, commits, slices) else {
+        return Err(Skip("how this engine counts commits is not known".into()));
+    };
+    let parts = match (rule, slices) {
+        (Transactions::Commits | Transactions::Unknown, _) => String::new(),
+        (Transactions::Calls, Some(slices)) => {
+            format!(" ({} slices and {} commits inside them)", count(slices), count(commits))
         }
-        Transactions::Calls | Transactions::Statements => {
-            let sum = interval.reads.saturating_add(commits);
-            let parts = if interval.reads == 0 {
-                String::new()
-            } else {
-                let writes = if interval.writes() == interval.updates { "updates" } else { "writes" };
-                let (reads, commits) = (count(interval.reads), count(commits));
-                format!(" ({reads} reads and {commits} {writes}, each a transaction)")
-            };
-            Ok((sum, format!("{} acknowledged{parts}", count(sum))))
+        _ if interval.reads == 0 => String::new(),
+        _ => {
+            let writes = if interval.writes() == interval.updates { "updates" } else { "writes" };
+            let (reads, commits) = (count(interval.reads), count(commits));
+            format!(" ({reads} reads and {commits} {writes}, each a transaction)")
         }
-        Transactions::Unknown => Err(Skip("how this engine counts commits is not known".into())),
-    }
+    };
+    Ok((sum, format!("{} acknowledged{parts}", count(sum))))
 }
 
 /// What neither sessions nor others did may add to the database's count.

@@ -45,7 +45,7 @@ pub(super) fn operations(facts: &Facts<'_>) -> Verdict {
     found(CheckStatus::Pass, "> 0", count(operations), detail)
 }
 
-/// Why no operation ended well, with the way out: errors, or operations that are longer than the window.
+/// Why no operation completed without error, with the way out: errors, or operations that are longer than the window.
 fn why_none_ended(facts: &Facts<'_>) -> String {
     let failed = facts.error_count();
     if failed > 0 {
@@ -369,7 +369,7 @@ pub(super) fn series_sum(facts: &Facts<'_>) -> Verdict {
 pub(super) fn untimed(facts: &Facts<'_>) -> Verdict {
     facts.window()?;
     if facts.op_count() == 0 {
-        return skip("no operation ended well");
+        return skip("no operation completed without error");
     }
     let missing = |ops: &OpStats| ops.count.saturating_sub(ops.service_us.count);
     let classes = facts.record.ops.iter().filter(|(name, ops)| name.as_str() != ALL && missing(ops) > 0);

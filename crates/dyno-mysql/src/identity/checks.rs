@@ -7,7 +7,9 @@ use super::super::layout::{Shape, own_page_size};
 use super::facts::Facts;
 use super::settings::set_global;
 use dyno_engine::WorkloadNeeds;
-use dyno_engine::advice::{connections as wanted_connections, fail, failed, note, ok, only_read, warn};
+use dyno_engine::advice::{
+    MORE_POWER_THAN_NEEDED, connections as wanted_connections, fail, failed, note, ok, only_read, warn,
+};
 
 /// The oldest versions whose protocol and views are known, and the newest that were met: MySQL, MariaDB.
 const OLDEST: (u32, u32) = (50_700, 100_200);
@@ -49,7 +51,7 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
     if facts.superuser {
         return note(
             "statistics",
-            format!("user {user} may do everything; a run needs no such power"),
+            format!("user {user} may do everything; {MORE_POWER_THAN_NEEDED}"),
             format!(
                 "{}; GRANT PROCESS ON *.* and SELECT ON mysql.innodb_index_stats beside it",
                 facts.grants

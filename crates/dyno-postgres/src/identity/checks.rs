@@ -10,7 +10,9 @@ use super::facts::Facts;
 use super::settings::alter;
 use super::{NEWEST_MAJOR, OLDEST_VERSION};
 use dyno_engine::WorkloadNeeds;
-use dyno_engine::advice::{connections as wanted_connections, fail, failed, note, ok, only_read, warn};
+use dyno_engine::advice::{
+    MORE_POWER_THAN_NEEDED, connections as wanted_connections, fail, failed, note, ok, only_read, warn,
+};
 
 /// Whether and as whom it can be reached.
 pub(super) fn reach(facts: &Facts) -> Advice {
@@ -146,7 +148,7 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
     if facts.superuser {
         return note(
             "statistics",
-            format!("user {} is a superuser; a run needs no such power", facts.user),
+            format!("user {} is a superuser; {MORE_POWER_THAN_NEEDED}", facts.user),
             "CREATE ROLE dyno LOGIN; GRANT pg_monitor TO dyno; and give it CREATE on the database",
         );
     }

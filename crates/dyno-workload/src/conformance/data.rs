@@ -12,14 +12,14 @@ use super::{OPS, ROWS, Work, bad, failed, good, session};
 /// Rounds in which rows are inserted and deleted, to see where they go.
 const ROUNDS: u64 = 5;
 
-fn load(target: &dyn Target, spec: &DataSpec) -> Result<LoadReport, TargetError> {
+pub(crate) fn load(target: &dyn Target, spec: &DataSpec) -> Result<LoadReport, TargetError> {
     let parallel = target.capabilities().load_parallel_max.min(2);
     let options =
         LoadOptions { parallel, replace: false, dyno_version: env!("CARGO_PKG_VERSION").to_owned() };
     target.load(spec, &options, &Silent, &Cancel::default())
 }
 
-pub(super) fn loaded(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
+pub(crate) fn loaded(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
     let report = load(target, spec)?;
     let tables: Vec<String> = report
         .tables
@@ -31,7 +31,7 @@ pub(super) fn loaded(target: &dyn Target, spec: &DataSpec) -> Result<Advice, Tar
     Ok(if all_rows == spec.total_rows() { good("load", words) } else { bad("load", words) })
 }
 
-pub(super) fn recognised(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
+pub(crate) fn recognised(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
     let again = load(target, spec)?.already;
     target.spot_check(spec, 7)?;
     Ok(if again {
@@ -42,7 +42,7 @@ pub(super) fn recognised(target: &dyn Target, spec: &DataSpec) -> Result<Advice,
 }
 
 /// Whether rows that a session leaves behind are counted, and removed so that the data is what was loaded.
-pub(super) fn left(target: &dyn Target, spec: &DataSpec, work: &mut Work) -> Result<Advice, TargetError> {
+pub(crate) fn left(target: &dyn Target, spec: &DataSpec, work: &mut Work) -> Result<Advice, TargetError> {
     let mut session = session(target, spec, Drive::Client, Commit::Wait, Redo::Lite)?;
     for number in 0..OPS {
         let op = Op::Insert { key: ROWS + 1 + number, number: OPS + number };
@@ -61,7 +61,7 @@ pub(super) fn left(target: &dyn Target, spec: &DataSpec, work: &mut Work) -> Res
 
 /// Where rows go that are inserted after others have been deleted: whether each has a block to itself, and whether the
 /// table takes emptied blocks again or grows with each insert. Nothing where a row's key decides its place.
-pub(super) fn growth(
+pub(crate) fn growth(
     target: &dyn Target,
     spec: &DataSpec,
     work: &mut Work,
@@ -109,7 +109,7 @@ fn grown(blocks: u64, shared: u64) -> Advice {
     good("growth", format!("{words}; emptied blocks are taken again"))
 }
 
-pub(super) fn dropped(target: &dyn Target) -> Advice {
+pub(crate) fn dropped(target: &dyn Target) -> Advice {
     let gone = target.drop_all().and_then(|items| Ok((items.len(), target.survey()?)));
     match gone {
         Ok((items, DataState::Empty)) => {

@@ -7,7 +7,7 @@ use dyno_record::Advice;
 use super::{OPS, WORK_UNIT, Work, bad, failed, good, ops, session};
 
 /// Every operation, one at a time, light and heavy; reads and updates in schema 1 too.
-pub(super) fn client_drive(
+pub(crate) fn client_drive(
     target: &dyn Target,
     spec: &DataSpec,
     commit: Commit,
@@ -48,7 +48,7 @@ pub(super) fn client_drive(
 }
 
 /// What a slice of `ops` must have done.
-fn whole(ops: &[(Op, u64)]) -> SliceDone {
+pub(crate) fn whole(ops: &[(Op, u64)]) -> SliceDone {
     let mut all = SliceDone::default();
     for (op, rows) in ops {
         *match op {
@@ -65,8 +65,14 @@ fn whole(ops: &[(Op, u64)]) -> SliceDone {
     all
 }
 
+/// `all` operations in slices of one class each. What is inserted in one slice is deleted in the next.
+pub(crate) fn by_class(all: &[(Op, u64)]) -> Vec<Vec<(Op, u64)>> {
+    let classes = all.len() / OPS as usize;
+    (0..classes).map(|class| all.iter().skip(class).step_by(classes).copied().collect()).collect()
+}
+
 /// The same operations in slices, each class alone and all together.
-pub(super) fn server_drive(
+pub(crate) fn server_drive(
     target: &dyn Target,
     spec: &DataSpec,
     commit: Commit,
@@ -79,9 +85,7 @@ pub(super) fn server_drive(
     let mut session = session(target, spec, Drive::Server, commit, Redo::Heavy)?;
     let all = ops(Extra::ALL, spec);
     let classes = all.len() / OPS as usize;
-    // What is inserted in one slice is deleted in the next.
-    let mut slices: Vec<Vec<(Op, u64)>> =
-        (0..classes).map(|class| all.iter().skip(class).step_by(classes).copied().collect()).collect();
+    let mut slices = by_class(&all);
     slices.push(all);
     let mut wrong = None;
     for slice in &slices {

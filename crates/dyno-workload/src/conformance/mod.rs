@@ -6,10 +6,10 @@
 //! Dyno's, so that it can never touch data of yours.
 
 mod counted;
-mod data;
-mod drives;
-mod read_only;
-mod statements;
+pub(crate) mod data;
+pub(crate) mod drives;
+pub(crate) mod read_only;
+pub(crate) mod statements;
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ use dyno_record::{Advice, Severity};
 use crate::blocks::Operated;
 
 /// Rows of each table: more than one chunk of the look of every engine, and loaded in seconds.
-const ROWS: u64 = 500;
+pub(crate) const ROWS: u64 = 500;
 
 /// Rows of one operation.
-const WORK_UNIT: u32 = 16;
+pub(crate) const WORK_UNIT: u32 = 16;
 
 /// Operations of each class and drive.
-const OPS: u64 = 20;
+pub(crate) const OPS: u64 = 20;
 
 /// What has to be found well of every engine, and of those that are servers.
 pub const EVERYWHERE: [&str; 10] = [
@@ -59,7 +59,7 @@ pub fn amiss(findings: &[Advice], wanted: &[&str]) -> Vec<String> {
 
 /// What the sessions did.
 #[derive(Debug, Clone, Copy, Default)]
-struct Work {
+pub(crate) struct Work {
     rows_read: u64,
     rows_updated: u64,
     commits: u64,
@@ -88,25 +88,8 @@ pub fn check(
     commits: &[Commit],
     protocols: &[Protocol],
 ) -> Result<Vec<Advice>, TargetError> {
-    match target.survey()? {
-        DataState::Empty => {}
-        DataState::Partial { .. } | DataState::Loaded { .. } => {
-            return Err(TargetError::new(
-                TargetErrorKind::Data,
-                "the deep check needs a target without data of Dyno's, for it loads and drops its own",
-            )
-            .hint("give another database, file or user by --target, or drop the data first: dyno drop"));
-        }
-    }
-    let spec = DataSpec {
-        schemas: 2,
-        rows: ROWS,
-        scan_rows: ROWS,
-        block_size: target.block_size(wish)?.0,
-        compressible: 0,
-        seed: 42,
-        secondary: true,
-    };
+    require_empty(target, "the deep check")?;
+    let spec = spec(target, wish)?;
     let mut findings = Vec::new();
     let mut run = || -> Result<(), TargetError> {
         findings.push(data::loaded(target, &spec)?);
@@ -138,6 +121,32 @@ pub fn check(
     Ok(findings)
 }
 
+/// Fails where `target` holds data of Dyno's; `subject` needs a target without any.
+pub(crate) fn require_empty(target: &dyn Target, subject: &str) -> Result<(), TargetError> {
+    match target.survey()? {
+        DataState::Empty => Ok(()),
+        DataState::Partial { .. } | DataState::Loaded { .. } => {
+            let message =
+                format!("{subject} needs a target without data of Dyno's, for it loads and drops its own");
+            Err(TargetError::new(TargetErrorKind::Data, message)
+                .hint("give another database, file or user by --target, or drop the data first: dyno drop"))
+        }
+    }
+}
+
+/// The data that is loaded: two schemas, in blocks of `wish` where the engine can choose.
+pub(crate) fn spec(target: &dyn Target, wish: Option<Bytes>) -> Result<DataSpec, TargetError> {
+    Ok(DataSpec {
+        schemas: 2,
+        rows: ROWS,
+        scan_rows: ROWS,
+        block_size: target.block_size(wish)?.0,
+        compressible: 0,
+        seed: 42,
+        secondary: true,
+    })
+}
+
 fn good(check: &str, found: String) -> Advice {
     advice(check, Severity::Ok, found, "")
 }
@@ -146,7 +155,7 @@ fn bad(check: &str, found: String) -> Advice {
     advice(check, Severity::Fail, found, "report it with the output of `dyno check --deep --json`")
 }
 
-fn session(
+pub(crate) fn session(
     target: &dyn Target,
     spec: &DataSpec,
     drive: Drive,
@@ -169,12 +178,12 @@ fn session(
 }
 
 /// The first key of operation `number`.
-fn first_key(number: u64) -> u64 {
+pub(crate) fn first_key(number: u64) -> u64 {
     1 + mix(number) % (ROWS - u64::from(WORK_UNIT))
 }
 
 /// What each operation of a class must read, update, insert or delete.
-fn ops(extra: Extra, spec: &DataSpec) -> Vec<(Op, u64)> {
+pub(crate) fn ops(extra: Extra, spec: &DataSpec) -> Vec<(Op, u64)> {
     let unit = u64::from(WORK_UNIT);
     (0..OPS)
         .flat_map(|number| {
@@ -198,6 +207,6 @@ fn ops(extra: Extra, spec: &DataSpec) -> Vec<(Op, u64)> {
         .collect()
 }
 
-fn failed(error: &OpError) -> TargetError {
+pub(crate) fn failed(error: &OpError) -> TargetError {
     TargetError::new(TargetErrorKind::Database, error.to_string())
 }

@@ -15,7 +15,7 @@ const CHECK: &str = "read-only sessions";
 const ONLY: StatementId = StatementId(0);
 
 /// Tries reads and writes in read-only sessions of both kinds of connection, alone and in a transaction.
-pub(super) fn refused_writes(target: &dyn Target) -> Result<Advice, TargetError> {
+pub(crate) fn refused_writes(target: &dyn Target) -> Result<Advice, TargetError> {
     if !target.capabilities().read_only_sessions {
         let finding = "sessions cannot be made read-only on this engine";
         return Ok(advice(CHECK, Severity::Note, finding, ""));

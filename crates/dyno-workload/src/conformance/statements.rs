@@ -83,7 +83,7 @@ fn statements(Dialect { mark, from_nothing, bytes_length, prefix, .. }: Dialect)
 
 /// Whether values of every type, NULL and texts of any length arrive as they are by `protocol`, and values that do not fit are
 /// refused.
-pub(super) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, TargetError> {
+pub(crate) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, TargetError> {
     let mut session = target.session(&SessionSetup {
         number: 0,
         statements: statements(target.dialect()).into(),
@@ -222,7 +222,7 @@ impl Pair {
 }
 
 /// Whether transactions do all of it, or nothing.
-pub(super) fn transactions(
+pub(crate) fn transactions(
     target: &dyn Target,
     spec: &DataSpec,
     work: &mut Work,
@@ -277,7 +277,7 @@ pub(super) fn transactions(
 }
 
 /// Whether a session that is broken off says so, comes back, and has left nothing of its transaction.
-pub(super) fn broken_off(
+pub(crate) fn broken_off(
     target: &dyn Target,
     spec: &DataSpec,
     work: &mut Work,

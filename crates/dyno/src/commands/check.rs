@@ -5,6 +5,7 @@ use dyno_plan::Plan;
 use dyno_record::Severity;
 use serde_json::json;
 
+use super::accept;
 use crate::cli::{Check, Common, Marks};
 use crate::context;
 use crate::engines::ENGINES;
@@ -15,6 +16,9 @@ pub(super) fn run(common: &Common, args: &Check, talk: &Talk) -> anyhow::Result<
     let plan = context::plan(common)?;
     if args.grants {
         return grants(&plan, talk);
+    }
+    if args.accept {
+        return accept::run(common, &plan, args, talk);
     }
     let check = if args.deep { dyno_campaign::check_deep } else { dyno_campaign::check };
     show(

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod ab;
+mod accept;
 #[cfg(feature = "fleet")]
 mod agent;
 #[cfg(feature = "fleet")]

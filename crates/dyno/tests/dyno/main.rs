@@ -6,6 +6,7 @@
     reason = "a pass of minutes says how far it is, and a test that is skipped says why"
 )]
 
+mod accept;
 mod alone;
 mod asked;
 mod attacks;

@@ -1,0 +1,77 @@
+//! The acceptance of an engine on the servers of a plan.
+
+use dyno_engine::Work;
+use dyno_plan::{Plan, TargetUrl};
+use dyno_record::{Acceptance, AcceptanceVerdict};
+use dyno_workload::acceptance::{self, AcceptanceScope};
+
+use crate::accept_mask::AcceptanceMask;
+use crate::check::{commits, protocols};
+use crate::consent;
+use crate::error::Error;
+use crate::event::Event;
+use crate::lead::Lead;
+use crate::targets::{Reached, Targets};
+
+/// The acceptance of one target.
+#[derive(Debug, Clone)]
+pub struct Accepted {
+    /// The target's URL, which holds no password.
+    pub url: String,
+    /// The steps and their verdicts.
+    pub acceptance: Acceptance,
+    /// The same without names of hosts, users, databases and files, to be attached to a report.
+    pub masked: Acceptance,
+}
+
+/// Accepts the engine on each target of `plan` that holds data of its own: loads, drives and drops two small schemas.
+///
+/// # Errors
+/// A target cannot be reached, or holds data of Dyno's; or the user stopped it, after what was made there was dropped.
+pub fn accept(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Accepted>, Error> {
+    consent::tell(lead, plan);
+    let targets = Targets::reach(lead, plan)?;
+    let _locks = targets.lock(Work::Load, lead)?;
+    let urls = plan.target.all();
+    let own_url = |reached: &Reached| {
+        let place = targets.all.iter().position(|one| std::ptr::eq(one, reached));
+        place.and_then(|place| urls.get(place)).unwrap_or(&urls[0])
+    };
+    targets.holders()?.into_iter().map(|reached| one(lead, plan, reached, own_url(reached))).collect()
+}
+
+fn one(lead: &Lead<'_>, plan: &Plan, reached: &Reached, url: &TargetUrl) -> Result<Accepted, Error> {
+    let plan = acceptance::small_plan(plan);
+    let target = reached.target.as_ref();
+    // Of a target behind a pooler the server's own names count.
+    let server_url = plan.target.observe_url.as_ref().unwrap_or(url);
+    let engine = lead.engines.of(server_url)?;
+    let scope = AcceptanceScope {
+        target,
+        identity: &reached.identity,
+        plan: &plan,
+        commits: &commits(lead, target),
+        protocols: protocols(lead, target),
+        is_server: engine.spec.is_server(),
+        has_own_reports: engine.spec.awr,
+        all_grants: &(engine.grants)(server_url),
+        cancel: &lead.cancel,
+        began: &|number, title| lead.tell(Event::AcceptanceStep(number, title.to_owned())),
+    };
+    let outcome = reached.named(acceptance::accept(&scope))?;
+    let verdict = outcome.steps.iter().map(|step| step.verdict).max();
+    let acceptance = Acceptance {
+        dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+        engine: target.engine().to_owned(),
+        product: reached.identity.product.clone(),
+        version: reached.identity.version.clone(),
+        verdict: verdict.unwrap_or(AcceptanceVerdict::NotProved),
+        steps: outcome.steps,
+        settings: reached.identity.settings.clone(),
+        grants: outcome.grants,
+    };
+    let names = [Some(url), plan.target.observe_url.as_ref()];
+    let mask = AcceptanceMask::new(names.into_iter().flatten(), &reached.identity);
+    let masked = mask.apply(&acceptance);
+    Ok(Accepted { url: target.url(), acceptance, masked })
+}

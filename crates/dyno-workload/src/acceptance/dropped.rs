@@ -1,0 +1,32 @@
+//! Step 10: what the acceptance made is dropped, and nothing else.
+
+use dyno_engine::{DataState, DropItem, Target, TargetError};
+use dyno_record::AcceptanceFinding;
+
+use super::{proved, scratch, wrong};
+
+/// Drops everything. Objects that are not Dyno's were `foreign` before.
+pub(super) fn dropped(target: &dyn Target, foreign: &[DropItem]) -> Vec<AcceptanceFinding> {
+    let drop_all = || -> Result<_, TargetError> {
+        scratch::remove(target)?;
+        Ok((target.drop_all()?.len(), target.survey()?, target.foreign()?))
+    };
+    let (items, state, left) = match drop_all() {
+        Ok(found) => found,
+        Err(error) => return vec![wrong("drop", error.message).way_out("dyno drop")],
+    };
+    let mut findings = vec![match state {
+        DataState::Empty => {
+            proved("drop", format!("{items} objects were dropped, and nothing of Dyno's is left"))
+                .figure("objects", items as i64)
+        }
+        _ => wrong("drop", format!("{items} objects were dropped, and data of Dyno's is still there"))
+            .way_out("dyno drop"),
+    }];
+    let lost = foreign.iter().filter(|item| !left.contains(item)).count();
+    findings.push(match lost {
+        0 => proved("foreign", format!("{} objects of others beside Dyno's are untouched", foreign.len())),
+        _ => wrong("foreign", format!("{lost} objects of others are gone")),
+    });
+    findings
+}

@@ -1,0 +1,162 @@
+//! Step 3: a load that is broken off in the middle, and resumed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use dyno_engine::{
+    Cancel, DataState, LoadOptions, LoadReport, Progress, Silent, Target, TargetError, TargetErrorKind,
+};
+use dyno_plan::DataSpec;
+use dyno_record::AcceptanceFinding;
+
+use super::{AcceptanceScope, Findings, not_applicable, not_proved, of_advice, of_error, proved, wrong};
+use crate::conformance::data;
+
+/// The finding that the data is there.
+pub(super) const LOADED: &str = "rows";
+
+/// Longest time that a loading connection rests behind its first part, so that the load notices the break-off before its end.
+/// What follows does not depend on it: a load that ended first is reported as not broken off.
+const REST: Duration = Duration::from_millis(200);
+
+/// Share of a table's blocks that may hold no row or two: InnoDB leaves a page behind where its tree grows.
+const BLOCK_SLACK: f64 = 0.01;
+
+/// Breaks a load off behind its first part.
+struct BreakOffBehindFirstPart {
+    stop: Arc<AtomicBool>,
+}
+
+impl Progress for BreakOffBehindFirstPart {
+    fn phase(&self, _: &str, _: u64) {}
+
+    fn advance(&self, rows: u64, _: u64) {
+        if rows > 0 {
+            self.stop.store(true, Ordering::Relaxed);
+            std::thread::park_timeout(REST);
+        }
+    }
+}
+
+pub(super) fn resumed(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
+    let (target, mut findings) = (scope.target, Vec::new());
+    let broken_off = match target.capabilities().ephemeral {
+        true => {
+            let reason = "the data lives in this process and ends with it: no load of it is resumed";
+            findings.push(not_applicable("break-off", reason));
+            None
+        }
+        false => break_off(scope, spec, &mut findings)?,
+    };
+    let report = match load(target, spec, &Silent, scope.cancel) {
+        Ok(report) => report,
+        Err(error) => {
+            findings.push(of_load_error(&error));
+            return Ok(findings);
+        }
+    };
+    if let Some(rows) = broken_off {
+        findings.push(continued(rows, &report, spec.total_rows()));
+    }
+    findings.extend(tables(&report, spec));
+    findings.push(of_advice(data::recognised(target, spec)?));
+    Ok(findings)
+}
+
+/// Rows that are there for good behind a load that was broken off; `None` where it ended first.
+fn break_off(
+    scope: &AcceptanceScope<'_>,
+    spec: &DataSpec,
+    findings: &mut Vec<AcceptanceFinding>,
+) -> Result<Option<u64>, TargetError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let cancel = scope.cancel.part(Arc::clone(&stop));
+    let outcome = load(scope.target, spec, &BreakOffBehindFirstPart { stop }, &cancel);
+    match outcome {
+        Err(error) if error.kind == TargetErrorKind::Cancelled => {}
+        Err(error) => return Err(error),
+        Ok(_) => {
+            findings.push(not_proved("break-off", "the load ended before it could be broken off"));
+            return Ok(None);
+        }
+    }
+    let total = spec.total_rows();
+    Ok(match scope.target.survey()? {
+        DataState::Partial { rows, spec: there, .. } if rows < total && there == *spec => {
+            let words = format!("the load was broken off, and {rows} of {total} rows are there for good");
+            findings.push(proved("break-off", words).figure("rows", rows as i64));
+            Some(rows)
+        }
+        DataState::Partial { rows, .. } => {
+            findings
+                .push(not_proved("break-off", format!("all {rows} rows were there before the break-off")));
+            Some(rows)
+        }
+        other => {
+            let words = format!("behind a load that was broken off the target holds {}", word(&other));
+            findings.push(wrong("break-off", words));
+            None
+        }
+    })
+}
+
+fn word(state: &DataState) -> &'static str {
+    match state {
+        DataState::Empty => "nothing",
+        DataState::Partial { .. } => "a part",
+        DataState::Loaded { .. } => "a whole load",
+    }
+}
+
+/// Whether the second load wrote exactly the rows that the first one had not.
+fn continued(rows: u64, report: &LoadReport, total: u64) -> AcceptanceFinding {
+    let written = report.rows_written;
+    let finding = match rows + written == total {
+        true => {
+            proved("resume", format!("the load went on behind {rows} rows and wrote the other {written}"))
+        }
+        false => wrong("resume", format!("of {total} rows {rows} were there, and {written} were written")),
+    };
+    finding.figure("rows_there", rows as i64).figure("rows_written", written as i64)
+}
+
+/// Rows and blocks of each table, as the database counts them.
+fn tables(report: &LoadReport, spec: &DataSpec) -> Vec<AcceptanceFinding> {
+    let rows: u64 = report.tables.iter().map(|table| table.rows).sum();
+    let blocks: u64 = report.tables.iter().map(|table| table.blocks).sum();
+    let loaded = format!("{rows} rows in {} tables", report.tables.len());
+    let all = match rows == spec.total_rows() {
+        true => proved(LOADED, loaded),
+        false => wrong(LOADED, format!("{loaded}, and {} were to be loaded", spec.total_rows())),
+    };
+    let odd = report.tables.iter().find(|table| (table.rows_per_block() - 1.0).abs() > BLOCK_SLACK);
+    let per_block = match odd {
+        None => proved("blocks", format!("one row per block: {rows} rows in {blocks} blocks")),
+        Some(table) => not_proved(
+            "blocks",
+            format!("{} rows of kind {} lie in {} blocks", table.rows, table.kind, table.blocks),
+        ),
+    };
+    vec![
+        all.figure("rows", rows as i64),
+        per_block.figure("rows", rows as i64).figure("blocks", blocks as i64),
+    ]
+}
+
+/// Data that could not be loaded is wrong, unless the reason lies outside of the engine.
+fn of_load_error(error: &TargetError) -> AcceptanceFinding {
+    of_error("load", error)
+}
+
+fn load(
+    target: &dyn Target,
+    spec: &DataSpec,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<LoadReport, TargetError> {
+    let parallel = target.capabilities().load_parallel_max.min(2);
+    let options =
+        LoadOptions { parallel, replace: false, dyno_version: env!("CARGO_PKG_VERSION").to_owned() };
+    target.load(spec, &options, progress, cancel)
+}

@@ -1,0 +1,117 @@
+//! Step 6: how the database does the operations of the method.
+
+use std::sync::Arc;
+
+use dyno_engine::{
+    Blocks, BlocksStatement, Clock, Extra, Kind, MonotonicClock, Op, Place, Slot, Target, TargetError, Value,
+};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_record::AcceptanceFinding;
+
+use super::{AcceptanceScope, Findings, not_proved, of_error, proved, wrong};
+use crate::blocks::Operated;
+use crate::conformance::{WORK_UNIT, failed};
+
+/// Words of plans that reach rows by an index, in lower case: of SQLite, PostgreSQL and Oracle, and of MySQL.
+const BY_INDEX: [&str; 2] = ["index", "key="];
+
+/// Words of plans that read a whole table, in the order of the engines above.
+const WHOLE_TABLE: [&str; 5] = ["scan ", "seq scan", "full", "type=all", "type=index"];
+
+pub(super) fn plans(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
+    let target = scope.target;
+    let blocks = Blocks {
+        schema: 1,
+        spec: spec.clone(),
+        work_unit: WORK_UNIT,
+        redo: Redo::Lite,
+        extra: Extra { secondary: true, ..Extra::default() },
+        seed: 3,
+        run_stamp: 1,
+        session: 0,
+    };
+    let statements = target.blocks(&blocks, Commit::Wait)?.statements;
+    let of_kind = |kind: Kind| statements.iter().find(|statement| statement.kind == kind);
+    let mut findings = Vec::new();
+    for kind in [Kind::Select, Kind::Lookup, Kind::Secondary, Kind::Scan] {
+        let Some(statement) = of_kind(kind) else { continue };
+        let (words, way) = match kind {
+            Kind::Scan => (&WHOLE_TABLE[..], "reads the whole table"),
+            _ => (&BY_INDEX[..], "reaches its rows by an index"),
+        };
+        findings.push(match target.explain(&written_out(target, statement)) {
+            Ok(lines) => judged(kind.name(), &lines, words, way),
+            Err(error) => of_error(kind.name(), &error),
+        });
+    }
+    findings.push(prepared_again(target, &blocks)?);
+    Ok(findings)
+}
+
+/// The statement with the values of key 7 in the places of its parameters.
+fn written_out(target: &dyn Target, statement: &BlocksStatement) -> String {
+    let mark = target.dialect().mark;
+    let mut sql = statement.statement.sql.clone();
+    // From the last on, so that `$1` is not found in `$10`; marks that are all the same are replaced from the right.
+    for (number, slot) in statement.slots.iter().enumerate().map(|(at, slot)| (at + 1, slot)).rev() {
+        let Slot::Key { times, plus } = *slot else { continue };
+        let literal = target.literal(Value::Int(7 * times + plus));
+        if let Some(at) = sql.rfind(&mark(number)) {
+            sql.replace_range(at..at + mark(number).len(), &literal);
+        }
+    }
+    sql
+}
+
+fn judged(name: &str, lines: &[String], words: &[&str], way: &str) -> AcceptanceFinding {
+    let plan = lines.join(" ").to_lowercase();
+    match words.iter().any(|word| plan.contains(word)) {
+        true => proved(name, format!("the plan {way}")),
+        false if lines.is_empty() => not_proved(name, "the database shows no plan"),
+        false => wrong(name, format!("no line of the plan {way}: {}", lines.join("; "))),
+    }
+}
+
+/// Whether a statement that was prepared once is executed again and again with other values.
+fn prepared_again(target: &dyn Target, blocks: &Blocks) -> Result<AcceptanceFinding, TargetError> {
+    const TIMES: u64 = 50;
+    let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
+    let mut session = Operated::open(target, blocks, Drive::Client, Commit::Wait, clock)?;
+    session.turn_to(Place::Own);
+    let mut rows = 0;
+    for key in 1..=TIMES {
+        rows += session.execute(Op::Lookup { key }).map_err(|error| failed(&error))?.rows;
+    }
+    session.close();
+    Ok(match rows {
+        TIMES => {
+            proved("prepared", format!("a statement that was prepared once found the rows of {TIMES} keys"))
+        }
+        _ => wrong(
+            "prepared",
+            format!("a statement that was prepared once found {rows} rows for {TIMES} keys"),
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_record::AcceptanceVerdict::{NotProved, Proved, Wrong};
+
+    #[test]
+    fn plans_are_judged_by_their_words() {
+        let lookup = |plan: &str| judged("lookup", &[plan.to_owned()], &BY_INDEX, "reaches").verdict;
+        assert_eq!(lookup("SEARCH dyno_rows_1 USING INDEX dyno_rows_1_key (custid=?)"), Proved);
+        assert_eq!(lookup("Bitmap Index Scan on rows_1_custid"), Proved);
+        assert_eq!(lookup("type=ref  key=custid"), Proved);
+        assert_eq!(lookup("|*  2 |   INDEX RANGE SCAN"), Proved);
+        assert_eq!(lookup("Seq Scan on rows_1"), Wrong);
+        assert_eq!(judged("lookup", &[], &BY_INDEX, "reaches").verdict, NotProved);
+        let scan = |plan: &str| judged("scan", &[plan.to_owned()], &WHOLE_TABLE, "reads").verdict;
+        for plan in ["SCAN dyno_scan_1", "Seq Scan on scan_1", "type=ALL", "TABLE ACCESS FULL"] {
+            assert_eq!(scan(plan), Proved, "{plan}");
+        }
+        assert_eq!(scan("type=ref  key=custid"), Wrong);
+    }
+}

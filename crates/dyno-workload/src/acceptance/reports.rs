@@ -1,0 +1,29 @@
+//! Step 9: a report that the database makes of itself, where the user opted in.
+
+use dyno_plan::{Awr, DataSpec};
+
+use super::{AcceptanceScope, Findings, not_applicable, not_proved, proved};
+
+const CHECK: &str = "report";
+
+pub(super) fn report(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
+    if !scope.has_own_reports {
+        return Ok(vec![not_applicable(CHECK, "this engine makes no reports of its own")]);
+    }
+    let awr = scope.plan.observe.awr;
+    if awr == Awr::Off {
+        let reason =
+            "not asked for: AWR needs a license, so it is used only with --set observe.awr=awr or statspack";
+        return Ok(vec![not_applicable(CHECK, reason)]);
+    }
+    let Some(reporter) = scope.target.reporter(awr)? else {
+        return Ok(vec![not_proved(
+            CHECK,
+            format!("the database takes no snapshots of its own ({})", awr.name()),
+        )]);
+    };
+    let report = reporter.finish()?;
+    let bytes = report.text.len();
+    let words = format!("{} taken, {bytes} bytes of report", report.name);
+    Ok(vec![proved(CHECK, words).figure("report_bytes", bytes as i64)])
+}
