@@ -94,6 +94,11 @@ impl Connection {
         self.driver().version().map_or((0, 0), |version| (version.0, version.1))
     }
 
+    /// The numbers by which `V$SESSION` knows this session: its own and its serial number. `None` if the driver has panicked.
+    pub(super) fn session_key(&self) -> Option<(usize, usize)> {
+        self.call(|driver| Ok((driver.session_id()?, driver.serial_num()?))).ok()
+    }
+
     /// The rows of a query.
     pub(super) fn rows(&self, sql: &str, binds: &[Bind<'_>]) -> Result<Vec<Row>, TargetError> {
         let mut rows = Vec::new();

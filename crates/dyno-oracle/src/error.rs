@@ -4,6 +4,7 @@ use std::fmt;
 
 use oracledb::ErrorKind;
 
+use super::way_out::way_out;
 use dyno_engine::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 
 /// An error of the database. Numbers are those of the manual "Database Error Messages".
@@ -113,6 +114,10 @@ impl Refusal for OraError {
         }
     }
 
+    fn way_out(&self) -> &str {
+        way_out(self.number, self.is_missing_grant())
+    }
+
     fn code(&self) -> String {
         format!("ORA-{:05}", self.number)
     }
@@ -158,10 +163,8 @@ pub(super) fn target(error: &oracledb::Error) -> TargetError {
         return server.into_target();
     }
     match error.kind() {
-        ErrorKind::CallTimeoutExceeded => {
-            TargetError::unreachable("the database did not answer within the URL's call-timeout")
-                .hint("raise call-timeout, or look what the session waits for: SELECT * FROM V$SESSION")
-        }
+        ErrorKind::CallTimeoutExceeded => TargetError::unreachable(TOO_LONG)
+            .hint("raise call-timeout, or look what the session waits for: SELECT * FROM V$SESSION"),
         ErrorKind::DeadConnection
         | ErrorKind::NotConnected
         | ErrorKind::StreamOperation
@@ -170,6 +173,14 @@ pub(super) fn target(error: &oracledb::Error) -> TargetError {
         }
         _ => TargetError::database(words(error)),
     }
+}
+
+/// An answer that did not come within the limit of the connection.
+const TOO_LONG: &str = "the database did not answer within the URL's call-timeout";
+
+/// Whether the driver has broken a call off because of its limit.
+pub(super) fn is_broken_off(error: &oracledb::Error) -> bool {
+    matches!(error.kind(), ErrorKind::CallTimeoutExceeded | ErrorKind::UnableToRecover)
 }
 
 /// An error of the driver in an operation.
@@ -187,7 +198,15 @@ pub(super) fn op(error: &oracledb::Error) -> Box<OpError> {
         | ErrorKind::CallTimeoutExceeded => (ErrorClass::Connection, "io"),
         _ => (ErrorClass::Fatal, "driver"),
     };
-    let message = format!("the connection to the database failed: {}", words(error));
+    let message = match error.kind() {
+        ErrorKind::CallTimeoutExceeded => {
+            format!("{TOO_LONG} (an hour unless given), and the driver had the call cancelled")
+        }
+        ErrorKind::UnableToRecover => {
+            "the database did not end a call that was to be cancelled, after the URL's call-timeout or an error".to_owned()
+        }
+        _ => format!("the connection to the database failed: {}", words(error)),
+    };
     Box::new(OpError { class, code: code.to_owned(), message })
 }
 

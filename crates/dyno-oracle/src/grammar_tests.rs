@@ -38,6 +38,7 @@ const GIVEN: &[(sql::Statement, &[&str])] = &[
     (sql::AWR_WHERE, &[]),
     (sql::CLEAR_TABLES, &[]),
     (sql::AWR_GLOBAL_REPORT, &["dbid", "first_snapshot", "last_snapshot"]),
+    (sql::BROKEN_CALL, &["sid", "serial_no"]),
     (sql::BUFFER_CACHE, &[]),
     (sql::COMMENT, &[]),
     (sql::COMPILATION_ERRORS, &["name"]),
@@ -235,7 +236,7 @@ fn everything() -> Vec<Sent> {
 }
 
 /// The binds of a text without comments, in the order in which they come: what stands behind a colon outside quotes.
-fn scan_binds(sql: &str) -> Vec<String> {
+pub(crate) fn scan_binds(sql: &str) -> Vec<String> {
     let mut binds: Vec<String> = Vec::new();
     for (index, part) in sql.split('\'').enumerate() {
         if index % 2 == 1 {

@@ -27,6 +27,7 @@ mod socket;
 mod spec;
 mod sql;
 mod target;
+mod way_out;
 
 use dyno_engine::{Engine, OpenOptions, Target, TargetError};
 use dyno_plan::TargetUrl;

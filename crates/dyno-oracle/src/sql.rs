@@ -31,6 +31,7 @@ statements! {
     AWR_REPORT = "awr_report";
     AWR_SNAPSHOT = "awr_snapshot";
     AWR_WHERE = "awr_where";
+    BROKEN_CALL = "broken_call";
     BUFFER_CACHE = "buffer_cache";
     CLEAR_TABLES = "clear_tables";
     COMMENT = "comment";

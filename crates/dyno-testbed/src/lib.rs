@@ -49,7 +49,8 @@ pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
 pub use prometheus::Prometheus;
 pub use scripted_oracle::{
-    ScriptedAnswer, ScriptedCall, ScriptedOptions, ScriptedOracle, ScriptedType, ScriptedValue, WireCounts,
+    ScriptedAnswer, ScriptedCall, ScriptedGreeting, ScriptedOptions, ScriptedOracle, ScriptedRelease,
+    ScriptedType, ScriptedValue, WireCounts,
 };
 pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip, with_those_between};
 pub use slow_way::SlowWay;

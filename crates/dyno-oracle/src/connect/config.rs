@@ -60,8 +60,10 @@ pub struct ConnectConfig {
     pub sdu: Option<u32>,
     /// The longest wait for one connection to be ready.
     pub connect_timeout: Duration,
-    /// The longest wait for one answer; none by default.
+    /// The longest wait for one answer; `None` waits for ever.
     pub call_timeout: Option<Duration>,
+    /// The same for sessions of a run, whose calls are short. Loads, checks and drops take as long as they take.
+    pub session_call_timeout: Option<Duration>,
     /// The tablespace of Dyno's tables; the user's own by default.
     pub tablespace: Option<String>,
     /// Whether the index is built without redo.
@@ -69,6 +71,11 @@ pub struct ConnectConfig {
 }
 
 impl ConnectConfig {
+    /// The same for sessions of a run.
+    pub(crate) fn for_sessions(&self) -> Self {
+        Self { call_timeout: self.session_call_timeout, ..self.clone() }
+    }
+
     /// The connect string for the driver: a descriptor, or the alias.
     pub(super) fn connect_string(&self) -> String {
         match &self.endpoint {

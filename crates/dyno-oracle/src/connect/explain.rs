@@ -78,6 +78,9 @@ pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> Target
                 12_516 | 12_518..=12_520 => {
                     "the instance takes no more sessions: plan fewer, or raise its setting processes"
                 }
+                12_170 | 12_535 | 12_547 | 12_608 => {
+                    "the listener gave up on the client: look for packets that are lost on the way, or raise SQLNET.INBOUND_CONNECT_TIMEOUT"
+                }
                 12_526..=12_529 => "the instance is restricted, or its service is blocked: open it",
                 12_521 => "the listener knows the service and not the instance: take ?instance= out of the URL",
                 _ => "look into the listener's log on its host (listener.log, or log.xml)",
@@ -136,7 +139,7 @@ fn by_database(server: OraError, config: &ConnectConfig) -> TargetError {
         12_660 | 12_650 | 12_686 => {
             "the server demands native network encryption, which Dyno cannot do: use protocol=tcps".to_owned()
         }
-        _ => String::new(),
+        _ => server.way_out().to_owned(),
     };
     let kind = server.kind();
     TargetError::new(kind, format!("the database refused the connection: {server}")).hint(hint).cause(server)

@@ -15,6 +15,10 @@ use dyno_engine::{OpenOptions, Secret, TargetError};
 const PORT: u16 = 1521;
 const PORT_TLS: u16 = 2484;
 
+/// The longest wait of a run's session for one answer, where the URL has no `call-timeout`. Scans and slices take less. A session
+/// that waits for a lock or for a server that hangs ends at last.
+const SESSION_CALL_TIMEOUT: Duration = Duration::from_secs(3_600);
+
 /// The variable that holds what a wallet's private key is encrypted with.
 const WALLET_PASSWORD: &str = "DYNO_WALLET_PASSWORD";
 
@@ -69,6 +73,8 @@ impl ConnectConfig {
             None => alias(url)?,
         };
         let seconds = |name| whole(url, name, "whole seconds, from 1", 1..=86_400);
+        let call_timeout = whole(url, "call-timeout", "whole seconds, or 0 for no limit", 0..=86_400)?
+            .map(|seconds| Some(Duration::from_secs(seconds.into())).filter(|limit| !limit.is_zero()));
         let tablespace = url.param("tablespace").map(tablespace).transpose()?;
         let index_nologging = match url.param("index-logging") {
             None | Some("on") => false,
@@ -87,7 +93,8 @@ impl ConnectConfig {
             sdu: whole(url, "sdu", "512 to 2097152 bytes", 512..=2_097_152)?,
             connect_timeout: seconds("connect-timeout")?
                 .map_or(options.connect_timeout, |s| Duration::from_secs(s.into())),
-            call_timeout: seconds("call-timeout")?.map(|s| Duration::from_secs(s.into())),
+            call_timeout: call_timeout.flatten(),
+            session_call_timeout: call_timeout.unwrap_or(Some(SESSION_CALL_TIMEOUT)),
             tablespace,
             index_nologging,
         })
@@ -229,6 +236,18 @@ mod tests {
     }
 
     #[test]
+    fn calls_of_sessions_have_a_limit_unless_the_url_says_none() {
+        let limits = |parameters: &str| {
+            let config = read(&format!("oracle://me@db1/b{parameters}")).unwrap();
+            assert_eq!(config.for_sessions().call_timeout, config.session_call_timeout);
+            (config.call_timeout, config.session_call_timeout)
+        };
+        assert_eq!(limits(""), (None, Some(Duration::from_secs(3_600))), "a load takes as long as it takes");
+        assert_eq!(limits("?call-timeout=7"), (Some(Duration::from_secs(7)), Some(Duration::from_secs(7))));
+        assert_eq!(limits("?call-timeout=0"), (None, None));
+    }
+
+    #[test]
     fn what_cannot_be_used_is_named_with_what_can() {
         for (url, named, allowed) in [
             ("oracle://db1/b", "no user", "USER@HOST"),
@@ -239,7 +258,7 @@ mod tests {
             ("oracle://me@db1/b?sid=x", "sid", "not both"),
             ("oracle://me@db1/b?protocol=udp", "udp", "tcps"),
             ("oracle://me@db1/b?sdu=1", "sdu", "512"),
-            ("oracle://me@db1/b?call-timeout=0", "call-timeout", "whole seconds"),
+            ("oracle://me@db1/b?call-timeout=-1", "call-timeout", "0 for no limit"),
             ("oracle://me@db1/b?index-logging=no", "index-logging", "on or off"),
             ("oracle://me@db1/b?tablespace=a;drop", "tablespace", "letters"),
             ("oracle://me@db1/b)(SID=x", "the service", "letters"),

@@ -37,6 +37,20 @@ pub(super) fn built(
     .build()
 }
 
+/// The driver's statement for parsing alone. A query of several rows leaves no cursor: each of its executions is parsed in any case,
+/// and of an answer that does not describe its columns the driver misreads rows that repeat the values of others.
+pub(super) fn parsing(
+    driver: &oracledb::Connection,
+    sql: &str,
+    keeps_cursor: bool,
+    single_row: bool,
+) -> Result<oracledb::Statement, Error> {
+    match keeps_cursor {
+        true => built(driver, sql, single_row),
+        false => driver.statement(sql)?.exclude_from_cache().build(),
+    }
+}
+
 /// Whether a query cannot have more than one row: it says so, or aggregates without groups.
 pub(super) fn has_one_row(statement: &Statement) -> bool {
     match statement.answer {

@@ -11,7 +11,10 @@
 
 mod answer;
 mod binds;
+mod broken_call;
 mod call;
+#[cfg(test)]
+mod call_limit_tests;
 mod loops;
 mod session;
 mod slice;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use oracledb::{DB_TYPE_NUMBER, Error, ToDbValue};
 
-use super::answer::{built, has_one_row, is_block, is_query, number, read};
+use super::answer::{built, has_one_row, is_block, is_query, number, parsing, read};
 use super::binds::{binds, texts};
+use super::broken_call;
 use super::loops::Loops;
 use super::statements::setting;
 use crate::connect::ConnectConfig;
 use crate::connection::Connection;
-use crate::error::{OraError, op, target};
+use crate::error::{OraError, is_broken_off, op, target};
 use crate::layout::filler::write;
 use crate::shelter::caught;
 use crate::sql;
@@ -30,7 +31,7 @@ use dyno_plan::Connect;
 pub(crate) struct OraSession {
     config: ConnectConfig,
     setup: SessionSetup,
-    connection: Connection,
+    pub(super) connection: Connection,
     breaker: Arc<Breaker>,
     /// Whether a transaction has begun that only a request ends.
     begun: bool,
@@ -48,9 +49,10 @@ impl OraSession {
     /// As [`Connection::open`]; `Data` if the tables are not there.
     pub(crate) fn open(config: &ConnectConfig, setup: &SessionSetup) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
-        let connection = connect(config, setup, &breaker)?;
+        let config = config.for_sessions();
+        let connection = connect(&config, setup, &breaker)?;
         let session = Self {
-            config: config.clone(),
+            config,
             connection,
             breaker,
             begun: false,
@@ -81,12 +83,13 @@ impl OraSession {
     fn parse(&self) -> Result<(), TargetError> {
         let driver = self.connection.driver();
         for (statement, &single_row) in self.setup.statements.iter().zip(&self.single_row) {
-            let parsed =
-                built(driver, &statement.sql, single_row).and_then(|mut built| match built.is_ddl() {
-                    // The driver would run it.
-                    true => Ok(()),
-                    false => built.ensure_fully_parsed(),
-                });
+            let keeps_cursor = single_row || !is_query(statement);
+            let parsed = parsing(driver, &statement.sql, keeps_cursor, single_row);
+            let parsed = parsed.and_then(|mut built| match built.is_ddl() {
+                // The driver would run it.
+                true => Ok(()),
+                false => built.ensure_fully_parsed(),
+            });
             parsed.map_err(|error| not_prepared(&error, &self.setup, &statement.name))?;
         }
         if let (Some(loops), Some(blocks)) = (&self.loops, &self.setup.blocks) {
@@ -198,7 +201,16 @@ impl OraSession {
     /// Calls the driver. After an error that leaves the connection in place, what is not committed and no step of a transaction
     /// would hold its locks.
     fn call<T>(&self, call: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Box<OpError>> {
-        caught(|| call(self)).map_err(|reason| self.panicked(reason))?.map_err(|error| self.tidy(op(&error)))
+        caught(|| call(self)).map_err(|reason| self.panicked(reason))?.map_err(|error| self.failed(&error))
+    }
+
+    #[cold]
+    fn failed(&self, error: &Error) -> Box<OpError> {
+        let failure = self.tidy(op(error));
+        match self.connection.session_key().filter(|_| is_broken_off(error)) {
+            Some(session) => broken_call::explain(failure, &self.config, session),
+            None => failure,
+        }
     }
 
     #[cold]

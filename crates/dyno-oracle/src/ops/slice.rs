@@ -2,6 +2,9 @@
 //!
 //! The driver binds no collections, so operations go over as one text of fixed-width numbers.
 
+#[cfg(test)]
+mod executed_tests;
+
 use std::fmt::Write as _;
 
 use oracledb::{Connection, DB_TYPE_NUMBER, Error, ToDbValue};

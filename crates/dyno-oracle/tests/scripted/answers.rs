@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use dyno_engine::{OpenOptions, Secret, Target};
 use dyno_testbed::{
-    ScriptedAnswer, ScriptedCall, ScriptedOptions, ScriptedOracle, ScriptedType, ScriptedValue,
+    ScriptedAnswer, ScriptedCall, ScriptedOptions, ScriptedOracle, ScriptedRelease, ScriptedType,
+    ScriptedValue,
 };
 
 use ScriptedAnswer::{Changed, Done, Refused, Returned, Rows};
@@ -125,6 +126,15 @@ pub(crate) fn server(
     ScriptedOracle::start(options, move |call| {
         more(call).unwrap_or_else(|| answer(call.sql, call.executions))
     })
+}
+
+/// The same test against a server of each release.
+#[allow(clippy::print_stdout, reason = "shown where the test fails")]
+pub(crate) fn each_release(test: impl Fn(ScriptedOptions)) {
+    for release in ScriptedRelease::ALL {
+        println!("release {release:?}");
+        test(ScriptedOptions::of(release));
+    }
 }
 
 /// The server as a target.

@@ -5,6 +5,9 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use dyno_engine::{OpenOptions, Secret, Target, TargetError, TargetErrorKind};
+use dyno_testbed::{ScriptedGreeting, ScriptedOptions};
+
+use crate::answers::{each_release, server, target};
 
 const PASSWORD: &str = "hunter2-in-the-clear";
 
@@ -203,15 +206,69 @@ fn a_wallet_and_an_alias_that_are_not_there() {
     assert!(known.message.contains("no service \"s\""), "{known}");
 }
 
+#[test]
+fn resend_is_answered_with_the_same_request() {
+    each_release(|options| {
+        let greeting = ScriptedGreeting::Resend(2);
+        let server = server(ScriptedOptions { greeting, ..options }, |_| None);
+        target(&server, "").identify().unwrap();
+        assert!(server.counts().parses > 0);
+    });
+}
+
+#[test]
+fn redirect_leads_to_the_other_server() {
+    each_release(|options| {
+        let instance = server(options, |_| None);
+        let greeting = ScriptedGreeting::Redirect(instance.port());
+        let listener = server(ScriptedOptions { greeting, ..options }, |_| None);
+        target(&listener, "").identify().unwrap();
+        assert_eq!(listener.counts().round_trips, 0);
+        assert!(instance.counts().parses > 0);
+    });
+}
+
+#[test]
+fn server_that_never_answers_the_log_on_is_given_up() {
+    each_release(|options| {
+        let greeting = ScriptedGreeting::AcceptAndHang;
+        let server = server(ScriptedOptions { greeting, ..options }, |_| None);
+        let error = target(&server, "?connect-timeout=1").identify().unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error:?}");
+        assert!(error.message.contains("gave no connection to a database within 1 s"), "{error:?}");
+        assert!(error.hint.contains("overloaded"), "{error:?}");
+    });
+}
+
+#[test]
+fn requests_in_many_packets_are_read_whole() {
+    each_release(|options| {
+        let server = server(ScriptedOptions { sdu: 512, ..options }, |_| None);
+        let target = target(&server, "?sdu=512");
+        target.identify().unwrap();
+        let long = format!("ALTER SESSION SET CURRENT_SCHEMA = {}", "X".repeat(100_000));
+        target.script(&[long.as_str()], &mut |_| Ok(())).unwrap();
+        assert_eq!(server.counts().oversized_packets, 0);
+    });
+}
+
+#[test]
+fn redirect_to_a_closed_port_is_unreachable() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let greeting = ScriptedGreeting::Redirect(closed);
+    let error = refusal(ScriptedOptions { greeting, ..ScriptedOptions::default() });
+    assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error:?}");
+    assert!(error.message.to_lowercase().contains("refused"), "{error:?}");
+}
+
 /// Why the server of these options cannot be identified.
-fn refusal(options: dyno_testbed::ScriptedOptions) -> TargetError {
-    let server = crate::answers::server(options, |_| None);
-    crate::answers::target(&server, "").identify().unwrap_err()
+fn refusal(options: ScriptedOptions) -> TargetError {
+    target(&server(options, |_| None), "").identify().unwrap_err()
 }
 
 #[test]
 fn a_server_that_requires_its_own_encryption_is_named_as_such() {
-    let error = refusal(dyno_testbed::ScriptedOptions { requires_encryption: true, ..Default::default() });
+    let error = refusal(ScriptedOptions { requires_encryption: true, ..Default::default() });
     assert_eq!(error.kind, TargetErrorKind::Unsupported, "{error:?}");
     assert!(error.message.contains("requires native network encryption"), "{error:?}");
     assert!(error.hint.contains("protocol=tcps"), "{error:?}");
@@ -219,7 +276,7 @@ fn a_server_that_requires_its_own_encryption_is_named_as_such() {
 
 #[test]
 fn an_old_password_verifier_is_named_as_such() {
-    let error = refusal(dyno_testbed::ScriptedOptions { has_old_verifier: true, ..Default::default() });
+    let error = refusal(ScriptedOptions { has_old_verifier: true, ..Default::default() });
     assert_eq!(error.kind, TargetErrorKind::Denied, "{error:?}");
     assert!(error.message.contains("verifier of version 11 or older"), "{error:?}");
     assert!(error.hint.contains("ALTER USER dyno"), "{error:?}");

@@ -8,7 +8,7 @@ use dyno_testbed::{
 };
 use dyno_workload::blocks::Operated;
 
-use crate::answers::{server, target, text};
+use crate::answers::{each_release, server, target, text};
 use crate::sessions::{blocks, clock};
 
 /// Rows of a view of names and values.
@@ -26,8 +26,8 @@ fn nothing() -> ScriptedAnswer {
 }
 
 /// A container whose own statistics follow what clients did; those of the instance are there or not.
-fn container(shows_instance: bool) -> ScriptedOracle {
-    server(ScriptedOptions::default(), move |ScriptedCall { sql, executions, counts }| {
+fn container(options: ScriptedOptions, shows_instance: bool) -> ScriptedOracle {
+    server(options, move |ScriptedCall { sql, executions, counts }| {
         let is_of = |view: &str| sql.contains(&format!("FROM {view}\n"));
         let of_instance = executions[0].first() == Some(&ScriptedValue::Int(0));
         if is_of("v$con_sysstat") {
@@ -67,53 +67,62 @@ fn spec() -> DataSpec {
 
 #[test]
 fn what_sessions_do_is_counted_by_their_container() {
-    let server = container(true);
-    let target = target(&server, "");
-    let mut observer = target.observer(&spec()).unwrap();
-    let mut session =
-        Operated::open(target.as_ref(), &blocks(), Drive::Client, Commit::Wait, clock()).unwrap();
-    let begin = observer.snapshot().unwrap();
-    for number in 0..50 {
-        session.execute(Op::Lookup { key: 1 }).unwrap();
-        session.execute(Op::Update { first: 1, number }).unwrap();
-    }
-    let end = observer.snapshot().unwrap();
-    let moved = Counters::between(&begin, &end);
-    assert_eq!(moved.get(Counter::Commits).unwrap(), 50);
-    assert_eq!(moved.get(Counter::RedoBytes).unwrap(), 50 * 512);
-    // The observer's own statements are among the executions.
-    assert!(moved.get(Counter::Executions).unwrap() >= 100, "{:?}", moved.get(Counter::Executions));
-    assert_eq!(begin.portable[&Counter::PhysicalWrites], Reading::Value(7));
-    session.close();
+    each_release(|options| {
+        let server = container(options, true);
+        let target = target(&server, "");
+        let mut observer = target.observer(&spec()).unwrap();
+        let mut session =
+            Operated::open(target.as_ref(), &blocks(), Drive::Client, Commit::Wait, clock()).unwrap();
+        let begin = observer.snapshot().unwrap();
+        for number in 0..50 {
+            session.execute(Op::Lookup { key: 1 }).unwrap();
+            session.execute(Op::Update { first: 1, number }).unwrap();
+        }
+        let end = observer.snapshot().unwrap();
+        let moved = Counters::between(&begin, &end);
+        assert_eq!(moved.get(Counter::Commits).unwrap(), 50);
+        assert_eq!(moved.get(Counter::RedoBytes).unwrap(), 50 * 512);
+        // The observer's own statements are among the executions.
+        assert!(moved.get(Counter::Executions).unwrap() >= 100, "{:?}", moved.get(Counter::Executions));
+        assert_eq!(begin.portable[&Counter::PhysicalWrites], Reading::Value(7));
+        session.close();
+    });
 }
 
 #[test]
 fn what_a_container_does_not_show_of_the_instance_is_absent_and_not_0() {
-    let server = container(false);
-    let snapshot = target(&server, "").observer(&spec()).unwrap().snapshot().unwrap();
-    for counter in [Counter::PhysicalWrites, Counter::RedoWrites] {
-        let reading = &snapshot.portable[&counter];
-        assert!(matches!(reading, Reading::Absent(reason) if !reason.is_empty()), "{counter:?}: {reading:?}");
-    }
-    assert!(matches!(snapshot.portable[&Counter::Commits], Reading::Value(_)));
+    each_release(|options| {
+        let server = container(options, false);
+        let snapshot = target(&server, "").observer(&spec()).unwrap().snapshot().unwrap();
+        for counter in [Counter::PhysicalWrites, Counter::RedoWrites] {
+            let reading = &snapshot.portable[&counter];
+            assert!(
+                matches!(reading, Reading::Absent(reason) if !reason.is_empty()),
+                "{counter:?}: {reading:?}"
+            );
+        }
+        assert!(matches!(snapshot.portable[&Counter::Commits], Reading::Value(_)));
+    });
 }
 
 #[test]
 fn a_view_that_fails_otherwise_is_no_missing_grant() {
-    let reason = |code, text| {
-        let server = server(ScriptedOptions::default(), move |ScriptedCall { sql, .. }| {
-            sql.contains("v$con_sysstat").then_some(ScriptedAnswer::Refused(code, text))
-        });
-        let snapshot = target(&server, "").observer(&spec()).unwrap().snapshot().unwrap();
-        match &snapshot.portable[&Counter::Commits] {
-            Reading::Absent(words) => words.clone(),
-            Reading::Value(value) => panic!("{value} commits"),
-        }
-    };
-    assert!(
-        reason(942, "ORA-00942: table or view does not exist\n")
-            .contains("GRANT SELECT ON SYS.V_$CON_SYSSTAT")
-    );
-    let other = reason(904, "ORA-00904: \"CON_ID\": invalid identifier\n");
-    assert!(other.contains("ORA-00904") && !other.contains("GRANT"), "{other}");
+    each_release(|options| {
+        let reason = |code, text| {
+            let server = server(options, move |ScriptedCall { sql, .. }| {
+                sql.contains("v$con_sysstat").then_some(ScriptedAnswer::Refused(code, text))
+            });
+            let snapshot = target(&server, "").observer(&spec()).unwrap().snapshot().unwrap();
+            match &snapshot.portable[&Counter::Commits] {
+                Reading::Absent(words) => words.clone(),
+                Reading::Value(value) => panic!("{value} commits"),
+            }
+        };
+        assert!(
+            reason(942, "ORA-00942: table or view does not exist\n")
+                .contains("GRANT SELECT ON SYS.V_$CON_SYSSTAT")
+        );
+        let other = reason(904, "ORA-00904: \"CON_ID\": invalid identifier\n");
+        assert!(other.contains("ORA-00904") && !other.contains("GRANT"), "{other}");
+    });
 }

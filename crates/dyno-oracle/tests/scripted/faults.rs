@@ -7,13 +7,14 @@ use dyno_testbed::{
     ScriptedAnswer, ScriptedCall, ScriptedOptions, ScriptedOracle, ScriptedType, ScriptedValue,
 };
 
-use crate::answers::{column, server, target, text};
+use crate::answers::{column, each_release, server, target, text};
 use crate::sessions::setup;
 
 /// A server that answers `SELECT asked …` with this once it is executed; while it is parsed, with the columns.
 fn answering(options: ScriptedOptions, answer: ScriptedAnswer) -> ScriptedOracle {
     server(options, move |ScriptedCall { sql, executions, .. }| {
-        let is_answered = executions[0].len() == 1 || matches!(answer, ScriptedAnswer::Rows { .. });
+        let has_rows = matches!(answer, ScriptedAnswer::Rows { .. } | ScriptedAnswer::CutOff(..));
+        let is_answered = executions[0].len() == 1 || has_rows;
         (sql.starts_with("SELECT asked") && is_answered).then(|| answer.clone())
     })
 }
@@ -26,77 +27,205 @@ const EXECUTE: Request<'static> = Request::Execute(StatementId(0), &[Value::Int(
 
 #[test]
 fn a_call_that_hangs_can_be_broken_off() {
-    let (began, has_begun) = channel();
-    let server = server(ScriptedOptions::default(), move |ScriptedCall { sql, executions, .. }| {
-        let is_asked = sql.starts_with("SELECT asked") && executions[0].len() == 1;
-        is_asked.then(|| {
-            began.send(()).unwrap();
-            ScriptedAnswer::Hang
-        })
-    });
-    let target = target(&server, "");
-    let mut session = target.session(&setup(vec![asked(Answer::Row)])).unwrap();
-    let breaker = session.interrupter();
-    let error = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            has_begun.recv().unwrap();
-            breaker.interrupt();
+    each_release(|options| {
+        let (began, has_begun) = channel();
+        let server = server(options, move |ScriptedCall { sql, executions, .. }| {
+            let is_asked = sql.starts_with("SELECT asked") && executions[0].len() == 1;
+            is_asked.then(|| {
+                began.send(()).unwrap();
+                ScriptedAnswer::Hang
+            })
         });
-        session.ask(EXECUTE).unwrap_err()
+        let target = target(&server, "");
+        let mut session = target.session(&setup(vec![asked(Answer::Row)])).unwrap();
+        let breaker = session.interrupter();
+        let error = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                has_begun.recv().unwrap();
+                breaker.interrupt();
+            });
+            session.ask(EXECUTE).unwrap_err()
+        });
+        assert_eq!(error.class, ErrorClass::Connection, "{error:?}");
+        // It comes back.
+        session.reconnect().unwrap();
+        session.ask(Request::Begin(dyno_engine::Isolation::Serializable)).unwrap();
+        session.close();
     });
-    assert_eq!(error.class, ErrorClass::Connection, "{error:?}");
-    // It comes back.
-    session.reconnect().unwrap();
-    session.ask(Request::Begin(dyno_engine::Isolation::Serializable)).unwrap();
-    session.close();
 }
 
 #[test]
 fn an_answer_that_ends_in_the_middle_is_a_lost_connection() {
-    for bytes in [0, 1, 3, 9, 20] {
-        let server = answering(ScriptedOptions::default(), ScriptedAnswer::CutOff(bytes));
-        let target = target(&server, "");
-        let mut session = target.session(&setup(vec![asked(Answer::Row)])).unwrap();
-        let error = session.ask(EXECUTE).unwrap_err();
-        assert_eq!(error.class, ErrorClass::Connection, "{bytes}: {error:?}");
-        session.reconnect().unwrap();
-        session.close();
+    each_release(|options| {
+        for bytes in [0, 1, 3, 9, 20] {
+            let server = answering(options, ScriptedAnswer::CutOff(Box::new(ScriptedAnswer::Done), bytes));
+            let target = target(&server, "");
+            let mut session = target.session(&setup(vec![asked(Answer::Row)])).unwrap();
+            let error = session.ask(EXECUTE).unwrap_err();
+            assert_eq!(error.class, ErrorClass::Connection, "{bytes}: {error:?}");
+            session.reconnect().unwrap();
+            session.close();
+        }
+    });
+}
+
+#[test]
+fn rows_that_end_in_the_middle_are_a_lost_connection() {
+    let rows: Vec<_> = (0..50).map(|row| text(&format!("{row:0>40}"))).collect();
+    each_release(|options| {
+        for bytes in [1, 30, 70, 100, 130, 2_000] {
+            let rows = column("ASKED", ScriptedType::Text, rows.clone());
+            let server = answering(options, ScriptedAnswer::CutOff(Box::new(rows), bytes));
+            let target = target(&server, "");
+            let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
+            let error = session.ask(EXECUTE).unwrap_err();
+            assert_eq!(error.class, ErrorClass::Connection, "{bytes}: {error:?}");
+            session.reconnect().unwrap();
+            session.close();
+        }
+    });
+}
+
+/// A server that answers `SELECT asked …` with this, and shows in `V$SESSION` a session that waits for a lock.
+fn blocked(options: ScriptedOptions, answer: ScriptedAnswer) -> ScriptedOracle {
+    server(options, move |ScriptedCall { sql, executions, .. }| {
+        if sql.contains("blocking_session") {
+            assert_eq!(executions[0], [ScriptedValue::Int(77), ScriptedValue::Int(4_242)]);
+            let columns = ["STATUS", "EVENT", "BLOCKER"].map(|name| (name, ScriptedType::Text)).to_vec();
+            let rows = vec![vec![text("ACTIVE"), text("enq: TX - row lock contention"), text("12")]];
+            return Some(ScriptedAnswer::Rows { columns, rows });
+        }
+        (sql.starts_with("SELECT asked") && executions[0].len() == 1).then(|| answer.clone())
+    })
+}
+
+#[test]
+fn call_beyond_its_limit_is_cancelled_and_its_session_looked_at() {
+    for (answer, said, breaks) in [
+        (ScriptedAnswer::AwaitBreak, "the driver had the call cancelled", 1),
+        (ScriptedAnswer::Hang, "did not end a call that was to be cancelled", 0),
+    ] {
+        each_release(|options| {
+            let server = blocked(options, answer.clone());
+            let target = target(&server, "?call-timeout=1");
+            let mut session = target.session(&setup(vec![asked(Answer::Row)])).unwrap();
+            let error = session.ask(EXECUTE).unwrap_err();
+            assert_eq!(error.class, ErrorClass::Connection, "{error:?}");
+            let shown = "session 77,4242: V$SESSION shows it ACTIVE, waits for enq: TX - row lock contention, blocked by session 12";
+            assert!(error.message.contains(said) && error.message.contains(shown), "{error:?}");
+            assert!(error.message.contains("call-timeout"), "{error:?}");
+            assert_eq!(server.counts().breaks, breaks);
+            session.reconnect().unwrap();
+            session.ask(Request::Begin(dyno_engine::Isolation::Serializable)).unwrap();
+            session.close();
+        });
     }
+}
+
+/// Rows of ten columns, of which the first repeats always, the second in pairs, and the last never.
+fn repeating(rows: usize) -> ScriptedAnswer {
+    let names = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "ASKED"];
+    let row = |row: usize| {
+        let column = |place: usize| match place {
+            0 => text("always"),
+            9 => ScriptedValue::Int(row as i64),
+            place if place % 2 == 0 => ScriptedValue::Null,
+            _ => text(&format!("{}", row / 2)),
+        };
+        (0..names.len()).map(column).collect()
+    };
+    let columns =
+        names.map(|name| (name, if name == "ASKED" { ScriptedType::Number } else { ScriptedType::Text }));
+    ScriptedAnswer::Rows { columns: columns.to_vec(), rows: (0..rows).map(row).collect() }
+}
+
+#[test]
+fn columns_that_repeat_the_row_before_are_filled_in() {
+    each_release(|options| {
+        let options = ScriptedOptions { leaves_out_repeats: true, ..options };
+        for rows in [1, 2, 3, 4, 7, 2_500] {
+            let server = answering(options, repeating(rows));
+            let target = target(&server, "");
+            let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
+            // A statement that was executed before is described no more.
+            for execution in 0..3 {
+                let read = session.ask(EXECUTE).unwrap().rows;
+                assert_eq!(read, rows as u64, "execution {execution}");
+                let pair = ((rows - 1) / 2).to_string();
+                assert_eq!(session.answered(0), Some(Value::Text(b"always")), "{rows} rows");
+                assert_eq!(session.answered(1), Some(Value::Text(pair.as_bytes())), "{rows} rows");
+                assert_eq!(session.answered(2), Some(Value::Null), "{rows} rows");
+                assert_eq!(session.answered(9), Some(Value::Int(rows as i64 - 1)), "{rows} rows");
+            }
+            session.close();
+        }
+    });
+}
+
+#[test]
+fn catalog_rows_with_repeats_are_the_same_as_without() {
+    each_release(|options| {
+        let identity = |leaves_out_repeats| {
+            let server = server(ScriptedOptions { leaves_out_repeats, ..options }, |call| {
+                call.sql.contains("FROM v$parameter").then(|| ScriptedAnswer::Rows {
+                    columns: ["NAME", "VALUE", "ISDEFAULT"].map(|name| (name, ScriptedType::Text)).to_vec(),
+                    rows: (0..40)
+                        .map(|row| {
+                            vec![
+                                text(&format!("setting_{row}")),
+                                text(&format!("{}", row / 3)),
+                                text("FALSE"),
+                            ]
+                        })
+                        .collect(),
+                })
+            });
+            let identity = target(&server, "").identify().unwrap();
+            format!("{identity:?}").replace(&server.port().to_string(), "PORT")
+        };
+        let whole = identity(false);
+        assert!(whole.contains("setting_39"), "{whole}");
+        assert_eq!(identity(true), whole);
+    });
 }
 
 #[test]
 fn rows_that_take_many_packets_are_read_whole() {
-    let rows: Vec<_> = (0..3_000).map(|row| text(&format!("{row:0>40}"))).collect();
-    for sdu in [512, 2_048, 8_192] {
-        let answer = column("ASKED", ScriptedType::Text, rows.clone());
-        let server = answering(ScriptedOptions { sdu, ..ScriptedOptions::default() }, answer);
-        let target = target(&server, "");
-        let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
-        assert_eq!(session.ask(EXECUTE).unwrap().rows, 3_000, "sdu {sdu}");
-        let last = format!("{:0>40}", 2_999);
-        assert_eq!(session.answered(0), Some(Value::Text(last.as_bytes())), "sdu {sdu}");
-        session.close();
-    }
+    each_release(|options| {
+        let rows: Vec<_> = (0..3_000).map(|row| text(&format!("{row:0>40}"))).collect();
+        for sdu in [512, 2_048, 8_192] {
+            let answer = column("ASKED", ScriptedType::Text, rows.clone());
+            let server = answering(ScriptedOptions { sdu, ..options }, answer);
+            let target = target(&server, "");
+            let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
+            assert_eq!(session.ask(EXECUTE).unwrap().rows, 3_000, "sdu {sdu}");
+            let last = format!("{:0>40}", 2_999);
+            assert_eq!(session.answered(0), Some(Value::Text(last.as_bytes())), "sdu {sdu}");
+            session.close();
+        }
+    });
 }
 
 #[test]
 fn numbers_are_read_to_the_last_digit() {
-    for (value, read) in [
-        (ScriptedValue::Int(i64::MAX), Value::Int(i64::MAX)),
-        (ScriptedValue::Int(-1), Value::Int(-1)),
-        (ScriptedValue::Decimal("0.01".to_owned()), Value::Text(b"0.01")),
-        (
-            ScriptedValue::Decimal("12345678901234567890123456789012345678".to_owned()),
-            Value::Text(b"12345678901234567890123456789012345678"),
-        ),
-        (ScriptedValue::Null, Value::Null),
-    ] {
-        let answer = column("ASKED", ScriptedType::Number, vec![value]);
-        let server = answering(ScriptedOptions::default(), answer);
-        let target = target(&server, "");
-        let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
-        session.ask(EXECUTE).unwrap();
-        assert_eq!(session.answered(0), Some(read));
-        session.close();
-    }
+    each_release(|options| {
+        for (value, read) in [
+            (ScriptedValue::Int(i64::MAX), Value::Int(i64::MAX)),
+            (ScriptedValue::Int(-1), Value::Int(-1)),
+            (ScriptedValue::Decimal("0.01".to_owned()), Value::Text(b"0.01")),
+            (
+                ScriptedValue::Decimal("12345678901234567890123456789012345678".to_owned()),
+                Value::Text(b"12345678901234567890123456789012345678"),
+            ),
+            (ScriptedValue::Null, Value::Null),
+        ] {
+            let answer = column("ASKED", ScriptedType::Number, vec![value]);
+            let server = answering(options, answer);
+            let target = target(&server, "");
+            let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
+            session.ask(EXECUTE).unwrap();
+            assert_eq!(session.answered(0), Some(read));
+            session.close();
+        }
+    });
 }

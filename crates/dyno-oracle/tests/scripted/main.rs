@@ -8,4 +8,5 @@ mod connect;
 mod counters;
 mod errors;
 mod faults;
+mod refusals;
 mod sessions;

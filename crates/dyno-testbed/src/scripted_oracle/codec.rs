@@ -23,6 +23,10 @@ impl Out {
         self.raw(&value.to_be_bytes())
     }
 
+    pub(super) fn u32(&mut self, value: u32) -> &mut Self {
+        self.raw(&value.to_be_bytes())
+    }
+
     pub(super) fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.0.extend_from_slice(bytes);
         self
@@ -89,6 +93,7 @@ impl<'a> In<'a> {
         Self { bytes }
     }
 
+    #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -103,6 +108,24 @@ impl<'a> In<'a> {
         Ok(self.raw(1)?[0])
     }
 
+    pub(super) fn u16(&mut self) -> Result<u16, Short> {
+        let bytes = self.raw(2)?;
+        Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, Short> {
+        let bytes = self.raw(4)?;
+        Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+
+    /// Bytes up to a zero, without it.
+    pub(super) fn until_zero(&mut self) -> Result<&'a [u8], Short> {
+        let length = self.bytes.iter().position(|&byte| byte == 0).ok_or(Short)?;
+        let text = self.raw(length)?;
+        self.skip_u8(1)?;
+        Ok(text)
+    }
+
     pub(super) fn ub(&mut self) -> Result<u64, Short> {
         let length = usize::from(self.u8()? & 0x7f);
         Ok(self.raw(length)?.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
@@ -114,6 +137,11 @@ impl<'a> In<'a> {
 
     pub(super) fn skip_ub(&mut self, count: usize) -> Result<(), Short> {
         (0..count).try_for_each(|_| self.ub().map(drop))
+    }
+
+    /// A text with its length twice, as [`Out::text`] writes it.
+    pub(super) fn text(&mut self) -> Result<Vec<u8>, Short> {
+        if self.ub()? == 0 { Ok(Vec::new()) } else { self.bytes() }
     }
 
     pub(super) fn bytes(&mut self) -> Result<Vec<u8>, Short> {
@@ -133,8 +161,8 @@ impl<'a> In<'a> {
     }
 }
 
-/// What a bind of this type holds.
-pub(super) fn bound(kind: u8, bytes: Vec<u8>) -> ScriptedValue {
+/// What a bind or a column of this type holds.
+pub(super) fn value_of(kind: u8, bytes: Vec<u8>) -> ScriptedValue {
     if bytes.is_empty() {
         return ScriptedValue::Null;
     }

@@ -1,26 +1,18 @@
-//! One client's connection: packets, log-on, and which request is which.
+//! One client's connection: which request is which, and how answers are sent.
 
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::TcpStream;
 
 use super::Shared;
 use super::codec::{In, Out, Short};
 use super::cursor::ScriptedCursor;
+use super::failure::{RequestFailure, unexpected};
+use super::logon::{self, FUNCTION_LOGON_FIRST, MESSAGE_FUNCTION};
+use super::messages::{CallEnd, MESSAGE_END_OF_RESPONSE, MESSAGE_STATUS, put_session_state};
+use super::packets::{Marker, PACKET_CONTROL, PACKET_DATA, PacketStream, shutdown_notice};
+use super::release::{FieldVersion, ScriptedRelease};
 
-/// The version of the fields of messages that both sides use: 19c.
-pub(super) const FIELD_VERSION: u8 = 12;
-
-const PACKET_CONNECT: u8 = 1;
-const PACKET_ACCEPT: u8 = 2;
-const PACKET_DATA: u8 = 6;
-
-const MESSAGE_PROTOCOL: u8 = 1;
-const MESSAGE_DATA_TYPES: u8 = 2;
-const MESSAGE_FUNCTION: u8 = 3;
-const MESSAGE_ERROR: u8 = 4;
-const MESSAGE_PARAMETERS: u8 = 8;
-const MESSAGE_STATUS: u8 = 9;
 const MESSAGE_PIGGYBACK: u8 = 17;
 
 const FUNCTION_REEXECUTE: u8 = 4;
@@ -30,85 +22,63 @@ const FUNCTION_COMMIT: u8 = 14;
 const FUNCTION_ROLLBACK: u8 = 15;
 const FUNCTION_REEXECUTE_AND_FETCH: u8 = 78;
 const FUNCTION_EXECUTE: u8 = 94;
-const FUNCTION_CLOSE_CURSORS: u8 = 105;
 const FUNCTION_LOGON_SECOND: u8 = 115;
-const FUNCTION_LOGON_FIRST: u8 = 118;
-const FUNCTION_END_TO_END: u8 = 135;
 const FUNCTION_PING: u8 = 147;
-
-/// Flag of an accept packet: Oracle's encryption is needed.
-const ENCRYPTION_REQUIRED: u8 = 0x10;
 
 /// The connection of one client, with its cursors and its transaction.
 pub(super) struct Conversation<'s> {
-    stream: TcpStream,
+    pub(super) packets: PacketStream<TcpStream>,
     pub(super) shared: &'s Shared,
-    /// Bytes of a packet at most, as agreed.
-    sdu: usize,
-    /// Whether lengths have four bytes, as they have once the connection is accepted.
-    has_long_lengths: bool,
     pub(super) cursors: HashMap<u64, ScriptedCursor>,
     pub(super) next_cursor: u64,
     pub(super) in_transaction: bool,
-}
-
-/// How a request ended that could not be answered.
-pub(super) enum RequestFailure {
-    /// The rest of it is in the next packet.
-    Short,
-    /// The connection is to end.
-    End(io::Error),
-}
-
-impl From<Short> for RequestFailure {
-    fn from(Short: Short) -> Self {
-        Self::Short
-    }
-}
-
-impl From<io::Error> for RequestFailure {
-    fn from(error: io::Error) -> Self {
-        Self::End(error)
-    }
-}
-
-pub(super) fn unexpected(problem: String) -> RequestFailure {
-    RequestFailure::End(io::Error::new(io::ErrorKind::InvalidData, problem))
+    is_logged_on: bool,
 }
 
 impl<'s> Conversation<'s> {
     pub(super) fn new(stream: TcpStream, shared: &'s Shared) -> Self {
         Self {
-            stream,
+            packets: PacketStream::new(stream, shared.options.sdu as usize),
             shared,
-            sdu: shared.options.sdu as usize,
-            has_long_lengths: false,
             cursors: HashMap::new(),
             next_cursor: 1,
             in_transaction: false,
+            is_logged_on: false,
         }
+    }
+
+    pub(super) fn release(&self) -> ScriptedRelease {
+        self.shared.options.release
+    }
+
+    pub(super) fn fields(&self) -> FieldVersion {
+        self.release().fields()
     }
 
     /// Answers until the client leaves.
     pub(super) fn run(mut self) -> io::Result<()> {
-        self.accept()?;
+        if !self.greet()? {
+            return Ok(());
+        }
         loop {
-            let (kind, body) = self.packet()?;
+            let packet = self.packets.receive()?;
+            let oversized = std::mem::take(&mut self.packets.oversized);
+            self.shared.count(|counts| counts.oversized_packets += oversized);
             // Markers and others are of clients that break off: they get no answer.
-            if kind != PACKET_DATA {
+            if packet.kind != PACKET_DATA {
                 continue;
             }
-            if body.len() <= 2 {
+            if packet.body.len() <= 2 {
                 return Ok(());
             }
             self.shared.count(|counts| counts.round_trips += 1);
-            let mut message = body[2..].to_vec();
+            let mut message = packet.body[2..].to_vec();
             loop {
                 match self.answer(&message) {
                     Ok(()) => break,
                     Err(RequestFailure::Short) => {
-                        let (_, more) = self.packet()?;
-                        message.extend_from_slice(more.get(2..).unwrap_or(&[]));
+                        let more = self.packets.receive()?;
+                        message.extend_from_slice(more.body.get(2..).unwrap_or(&[]));
                     }
                     Err(RequestFailure::End(error)) => return Err(error),
                 }
@@ -119,68 +89,48 @@ impl<'s> Conversation<'s> {
     /// Hears what the client sends and answers nothing, until it goes away.
     pub(super) fn hang(&mut self) -> Result<(), RequestFailure> {
         loop {
-            self.packet()?;
+            self.packets.receive()?;
         }
     }
 
-    fn packet(&mut self) -> io::Result<(u8, Vec<u8>)> {
-        let mut head = [0; 8];
-        self.stream.read_exact(&mut head)?;
-        let short = usize::from(u16::from_be_bytes([head[0], head[1]]));
-        let long = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
-        let length = if self.has_long_lengths { long } else { short };
-        if self.has_long_lengths && length > self.sdu {
-            self.shared.count(|counts| counts.oversized_packets += 1);
-        }
-        let mut body = vec![0; length.saturating_sub(head.len())];
-        self.stream.read_exact(&mut body)?;
-        Ok((head[4], body))
+    /// Answers nothing until the client breaks the call off.
+    pub(super) fn await_break(&mut self) -> Result<(), RequestFailure> {
+        while self.packets.receive()?.marker() != Some(Marker::Interrupt) {}
+        self.shared.count(|counts| counts.breaks += 1);
+        self.reset()
     }
 
-    fn send_packet(&mut self, kind: u8, body: &[u8]) -> io::Result<()> {
-        let length = (body.len() + 8) as u32;
-        let length = if self.has_long_lengths { length } else { length << 16 };
-        let packet = [&length.to_be_bytes()[..], &[kind, 0, 0, 0], body].concat();
-        self.stream.write_all(&packet)
+    /// Ends an answer before it has begun: both sides begin again, and what is sent next is the answer.
+    pub(super) fn break_answer(&mut self) -> Result<(), RequestFailure> {
+        self.packets.send_marker(Marker::Break)?;
+        self.reset()
     }
 
-    /// Sends a message, in as many packets as it takes.
-    pub(super) fn send(&mut self, message: &Out) -> Result<(), RequestFailure> {
-        for part in message.0.chunks(self.sdu - 10) {
-            self.send_packet(PACKET_DATA, &[&[0, 0][..], part].concat())?;
-        }
-        Ok(())
+    fn reset(&mut self) -> Result<(), RequestFailure> {
+        while self.packets.receive()?.marker() != Some(Marker::Reset) {}
+        self.shared.count(|counts| counts.resets += 1);
+        Ok(self.packets.send_marker(Marker::Reset)?)
     }
 
-    fn accept(&mut self) -> io::Result<()> {
-        let (kind, mut body) = self.packet()?;
-        let number = |body: &[u8], at: usize| {
-            Some(usize::from(u16::from_be_bytes([*body.get(at)?, *body.get(at + 1)?])))
-        };
-        let (length, offset) = (number(&body, 16), number(&body, 18));
-        let (Some(length), Some(offset), true) = (length, offset, kind == PACKET_CONNECT && body.len() >= 54)
-        else {
-            return Err(io::ErrorKind::InvalidData.into());
-        };
-        // A long descriptor comes in a packet of its own.
-        if body.len() < offset - 8 + length {
-            self.packet()?;
+    /// Sends a message that is a whole answer.
+    pub(super) fn send(&mut self, mut message: Out) -> Result<(), RequestFailure> {
+        let marks_end = self.release().marks_ends();
+        if self.is_logged_on && self.shared.options.sends_notices {
+            self.packets.send(PACKET_CONTROL, &shutdown_notice())?;
+            let answer = std::mem::take(&mut message.0);
+            put_session_state(&mut message, "DYNO");
+            message.raw(&answer);
         }
-        let wanted = u32::from_be_bytes([body[50], body[51], body[52], body[53]]) as usize;
-        body.clear();
-        self.sdu = self.sdu.min(wanted);
-        let encryption = if self.shared.options.requires_encryption { ENCRYPTION_REQUIRED } else { 0 };
-        let mut accept = Out::default();
-        accept
-            .u16(318)
-            .zeros(12)
-            .u8(0xc5 | encryption)
-            .zeros(9)
-            .raw(&(self.sdu as u32).to_be_bytes())
-            .zeros(9);
-        self.send_packet(PACKET_ACCEPT, &accept.0)?;
-        self.has_long_lengths = true;
-        Ok(())
+        if marks_end {
+            message.u8(MESSAGE_END_OF_RESPONSE);
+        }
+        Ok(self.packets.send_message(&message.0, marks_end)?)
+    }
+
+    /// Sends the first bytes of an answer, whose rest never comes.
+    pub(super) fn send_beginning(&mut self, message: &Out, bytes: usize) -> Result<(), RequestFailure> {
+        self.packets.send_message(&message.0[..bytes.min(message.0.len())], false)?;
+        Err(unexpected("it is cut off".to_owned()))
     }
 
     /// Answers a message that is whole, or says that the rest is in the next packet.
@@ -189,39 +139,46 @@ impl<'s> Conversation<'s> {
         let mut kind = message.u8()?;
         let mut closed = Vec::new();
         while kind == MESSAGE_PIGGYBACK {
-            closed.extend(piggyback(&mut message)?);
+            closed.extend(self.piggyback(&mut message)?);
             kind = message.u8()?;
         }
         match kind {
-            MESSAGE_PROTOCOL => return self.send(&protocol()),
-            MESSAGE_DATA_TYPES => return self.send(Out::default().u8(MESSAGE_DATA_TYPES).u16(0)),
+            logon::MESSAGE_PROTOCOL => {
+                logon::read_protocol(&mut message)?;
+                return self.send(logon::protocol(self.release()));
+            }
+            logon::MESSAGE_DATA_TYPES => {
+                logon::read_data_types(&mut message)?;
+                let mut types = Out::default();
+                types.u8(logon::MESSAGE_DATA_TYPES).u16(0);
+                return self.send(types);
+            }
+            logon::MESSAGE_FAST_AUTHENTICATION => {
+                logon::read_fast_authentication(&mut message)?;
+                let mut out = logon::protocol(self.release());
+                out.u8(logon::MESSAGE_DATA_TYPES).u16(0);
+                return self.send_parameters(out, &logon::challenge(&self.shared.options));
+            }
             MESSAGE_FUNCTION => {}
             _ => return Err(unexpected(format!("message {kind}"))),
         }
-        let function = message.u8()?;
-        message.u8()?;
+        let function = self.head(&mut message)?;
         match function {
             FUNCTION_LOGON_FIRST => {
-                let challenge: &[(&str, &str)] = match self.shared.options.has_old_verifier {
-                    true => &[("AUTH_SESSKEY", OLD_KEY), ("AUTH_VFR_DATA", "CDCDCDCDCDCDCDCDCDCD")],
-                    false => &[
-                        ("AUTH_SESSKEY", KEY),
-                        ("AUTH_VFR_DATA", "CDCDCDCDCDCDCDCDCDCDCDCDCDCDCDCD"),
-                        ("AUTH_PBKDF2_CSK_SALT", "EFEFEFEFEFEFEFEFEFEFEFEFEFEFEFEF"),
-                        ("AUTH_PBKDF2_VGEN_COUNT", "4096"),
-                        ("AUTH_PBKDF2_SDER_COUNT", "3"),
-                    ],
-                };
-                self.send_parameters(challenge)
+                logon::read_logon(&mut message)?;
+                self.send_parameters(Out::default(), &logon::challenge(&self.shared.options))
             }
-            FUNCTION_LOGON_SECOND => self.send_parameters(&[
-                ("AUTH_VERSION_NO", &((19 << 24) | (21 << 16)).to_string()),
-                ("AUTH_SESSION_ID", "77"),
-                ("AUTH_SERIAL_NUM", "4242"),
-                ("AUTH_MAX_OPEN_CURSORS", "300"),
-                ("AUTH_SC_DBUNIQUE_NAME", "ORCL"),
-                ("AUTH_INSTANCENAME", "orcl1"),
-            ]),
+            FUNCTION_LOGON_SECOND => {
+                logon::read_logon(&mut message)?;
+                if let Some((number, text)) = self.shared.options.refused_logon {
+                    let mut out = Out::default();
+                    self.put_error(&mut out, number, text, 0, 0);
+                    return self.send(out);
+                }
+                self.send_parameters(Out::default(), &logon::session(self.release()))?;
+                self.is_logged_on = true;
+                Ok(())
+            }
             FUNCTION_COMMIT | FUNCTION_ROLLBACK | FUNCTION_LOGOFF | FUNCTION_PING => {
                 self.close_cursors(&closed);
                 self.shared.count(|counts| match function {
@@ -234,7 +191,7 @@ impl<'s> Conversation<'s> {
                 }
                 let mut status = Out::default();
                 self.put_status(&mut status);
-                self.send(&status)
+                self.send(status)
             }
             FUNCTION_FETCH => {
                 let (cursor, rows) = (message.ub()?, message.ub()?);
@@ -248,6 +205,16 @@ impl<'s> Conversation<'s> {
             FUNCTION_EXECUTE => self.execute(&mut message, &closed),
             _ => Err(unexpected(format!("function {function}"))),
         }
+    }
+
+    /// The number of a function, in front of its number in the conversation and its token.
+    pub(super) fn head(&self, message: &mut In<'_>) -> Result<u8, Short> {
+        let function = message.u8()?;
+        message.u8()?;
+        if self.fields() >= FieldVersion::R23_TOKENS {
+            message.ub()?;
+        }
+        Ok(function)
     }
 
     pub(super) fn close_cursors(&mut self, closed: &[u64]) {
@@ -266,74 +233,27 @@ impl<'s> Conversation<'s> {
         out.u8(MESSAGE_STATUS).ub(self.call_status()).ub(0);
     }
 
-    fn send_parameters(&mut self, parameters: &[(&str, &str)]) -> Result<(), RequestFailure> {
-        let mut out = Out::default();
-        out.u8(MESSAGE_PARAMETERS).ub(parameters.len() as u64);
-        for (name, value) in parameters {
-            out.text(name).text(value).ub(0);
-        }
+    fn send_parameters(
+        &mut self,
+        mut out: Out,
+        parameters: &[(&'static str, String)],
+    ) -> Result<(), RequestFailure> {
+        logon::put_parameters(&mut out, parameters);
         self.put_status(&mut out);
-        self.send(&out)
+        self.send(out)
     }
 
     /// How a call ended: well, where `number` is 0, or with the database's refusal.
     pub(super) fn put_error(&self, out: &mut Out, number: u32, text: &str, cursor: u64, rows: u64) {
-        let short = if number < 65_536 { u64::from(number) } else { 0 };
-        out.u8(MESSAGE_ERROR).ub(self.call_status()).ub(0).ub(rows).ub(short).ub_zeros(2).ub(cursor);
-        // Where the error is, flags, a row's address, the system's error, and arrays of errors.
-        out.ub(0).zeros(6).ub_zeros(2).u8(0).ub_zeros(2).ub(0).zeros(2).ub_zeros(3).ub_zeros(3);
-        out.ub(u64::from(number)).ub(rows);
-        if number > 0 {
-            out.bytes(text.as_bytes());
-        }
-    }
-}
-
-const KEY: &str = "ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABAB";
-const OLD_KEY: &str =
-    "ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABAB";
-
-/// What the server can do.
-fn protocol() -> Out {
-    let (mut compile_time, mut run_time) = ([0; 55], [0; 11]);
-    compile_time[7] = FIELD_VERSION;
-    run_time[6] = 4;
-    let mut out = Out::default();
-    out.u8(MESSAGE_PROTOCOL).raw(&[6, 0]).raw(b"x86_64/Linux 2.4.xx\0");
-    out.raw(&873_u16.to_le_bytes()).u8(1).raw(&[0, 0]).u16(11).zeros(5).zeros(4).u16(2_000);
-    out.bytes(&compile_time).bytes(&run_time);
-    out
-}
-
-/// What travels before a request: cursors that it closes, and what it says of itself.
-fn piggyback(message: &mut In<'_>) -> Result<Vec<u64>, RequestFailure> {
-    let function = message.u8()?;
-    message.u8()?;
-    match function {
-        FUNCTION_CLOSE_CURSORS => {
-            message.u8()?;
-            let count = message.ub()?;
-            Ok((0..count).map(|_| message.ub()).collect::<Result<_, _>>()?)
-        }
-        FUNCTION_END_TO_END => {
-            message.skip_u8(2)?;
-            message.skip_ub(1)?;
-            let mut lengths = Vec::new();
-            for place in 0..9 {
-                message.u8()?;
-                let length = message.ub()?;
-                // Client identifier, module, action, client information and the database operation; the others are no texts.
-                if matches!(place, 0 | 1 | 2 | 5 | 8) {
-                    lengths.push(length);
-                }
-            }
-            for length in lengths {
-                if length > 0 {
-                    message.bytes()?;
-                }
-            }
-            Ok(Vec::new())
-        }
-        _ => Err(unexpected(format!("piggyback {function}"))),
+        let end = CallEnd {
+            status: self.call_status(),
+            row: rows,
+            cursor,
+            number,
+            rows,
+            text: text.to_owned(),
+            ..CallEnd::default()
+        };
+        end.put(out, self.fields());
     }
 }

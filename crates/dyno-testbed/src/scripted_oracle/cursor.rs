@@ -13,4 +13,6 @@ pub(super) struct ScriptedCursor {
     pub(super) columns: Vec<(&'static str, ScriptedType)>,
     /// Rows that were not fetched yet.
     pub(super) rows: VecDeque<Vec<ScriptedValue>>,
+    /// The row that was sent last, of the present execution.
+    pub(super) last_row: Option<Vec<ScriptedValue>>,
 }

@@ -1,18 +1,31 @@
 //! A server that speaks Oracle's wire protocol and answers by a script. It is a test double: it shows what a client sends, how
 //! often it parses, executes and fetches, and how it takes answers and errors. It knows nothing of SQL and is no Oracle database.
 //!
-//! It has the personality of version 19c: protocol 318, field version 12, no mark at the end of a response. A client does not
-//! verify the server, so nothing is encrypted or checked.
+//! It speaks as one of several releases does ([`ScriptedRelease`]). A client does not verify the server, so nothing is encrypted
+//! or checked.
 
 mod codec;
 mod conversation;
 mod cursor;
 mod execution;
+mod failure;
+mod greeting;
+mod logon;
+mod messages;
+mod packets;
+mod piggyback;
+#[cfg(test)]
+mod recorded_tests;
+#[cfg(test)]
+mod recording;
+mod release;
+mod request;
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use conversation::Conversation;
+pub use release::ScriptedRelease;
 
 /// What a statement is answered with.
 #[derive(Debug, Clone)]
@@ -32,12 +45,16 @@ pub enum ScriptedAnswer {
     Returned(Vec<ScriptedValue>),
     /// The database's refusal: the number, and the text with all its lines.
     Refused(u32, &'static str),
+    /// The same, where the database had begun to answer: a marker says that what came before is void.
+    RefusedByMarker(u32, &'static str),
     /// It was created, with compilation errors.
     CreatedWithErrors,
     /// No answer, until the client goes away.
     Hang,
-    /// The connection ends within the answer, after this many bytes of it.
-    CutOff(usize),
+    /// No answer, until the client breaks the call off: then ORA-01013.
+    AwaitBreak,
+    /// The connection ends within this answer, after this many bytes of it.
+    CutOff(Box<ScriptedAnswer>, usize),
 }
 
 /// A type of a column.
@@ -97,6 +114,10 @@ pub struct WireCounts {
     pub round_trips: u64,
     /// Packets larger than was agreed.
     pub oversized_packets: u64,
+    /// Calls that clients broke off.
+    pub breaks: u64,
+    /// Times that both sides began again, after a break of either.
+    pub resets: u64,
 }
 
 /// What a script is asked.
@@ -112,9 +133,35 @@ pub struct ScriptedCall<'a> {
 
 type Script = dyn Fn(ScriptedCall<'_>) -> ScriptedAnswer + Send + Sync;
 
+/// What a server answers to a connection, as a listener does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScriptedGreeting {
+    /// It accepts it, and the conversation follows.
+    #[default]
+    Accept,
+    /// It accepts it, and answers nothing that follows.
+    AcceptAndHang,
+    /// It wants the request again, this often, and then accepts it.
+    Resend(u32),
+    /// It sends the client to this port of the loopback interface.
+    Redirect(u16),
+    /// It refuses it with this error of a listener: 12514.
+    Refuse(u32),
+}
+
 /// How a server differs from the usual.
 #[derive(Debug, Clone, Copy)]
 pub struct ScriptedOptions {
+    /// The release that it speaks as.
+    pub release: ScriptedRelease,
+    /// What it answers to a connection.
+    pub greeting: ScriptedGreeting,
+    /// The refusal of each log-on: number and text. `None` lets every user in.
+    pub refused_logon: Option<(u32, &'static str)>,
+    /// Whether a row has no value for a column that repeats the row before. A bit vector in front of each row but the first says so.
+    pub leaves_out_repeats: bool,
+    /// Whether each answer of a session has notices in front: that the service is about to end, and the session's state.
+    pub sends_notices: bool,
     /// Bytes of a packet at most.
     pub sdu: u32,
     /// Whether it wants Oracle's own encryption of the network.
@@ -123,9 +170,25 @@ pub struct ScriptedOptions {
     pub has_old_verifier: bool,
 }
 
+impl ScriptedOptions {
+    /// The usual server of a release.
+    pub fn of(release: ScriptedRelease) -> Self {
+        Self { release, ..Self::default() }
+    }
+}
+
 impl Default for ScriptedOptions {
     fn default() -> Self {
-        Self { sdu: 8_192, requires_encryption: false, has_old_verifier: false }
+        Self {
+            release: ScriptedRelease::default(),
+            greeting: ScriptedGreeting::default(),
+            refused_logon: None,
+            leaves_out_repeats: false,
+            sends_notices: false,
+            sdu: 8_192,
+            requires_encryption: false,
+            has_old_verifier: false,
+        }
     }
 }
 
@@ -164,6 +227,11 @@ impl ScriptedOracle {
     /// Its URL, for any user and the service `bench`.
     pub fn url(&self) -> String {
         format!("oracle://dyno@127.0.0.1:{}/bench", self.port)
+    }
+
+    /// Its port of the loopback interface.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// What it has seen so far.

@@ -1,0 +1,49 @@
+//! A run's sessions wait an hour for an answer unless the URL says otherwise; other connections wait for ever.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dyno_engine::net::Breaker;
+use dyno_engine::{MonotonicClock, OpenOptions, Secret, SessionSetup};
+use dyno_plan::{Commit, Connect, Protocol};
+use dyno_testbed::{ScriptedAnswer, ScriptedOptions, ScriptedOracle};
+
+use super::OraSession;
+use crate::connect::ConnectConfig;
+use crate::connection::Connection;
+
+fn setup() -> SessionSetup {
+    SessionSetup {
+        number: 0,
+        statements: Vec::new().into(),
+        rehearsal: None,
+        commit: Commit::Plsql,
+        protocol: Protocol::Prepared,
+        connect: Connect::Session,
+        blocks: None,
+        bulk: None,
+        slices: false,
+        read_only: false,
+        clock: Arc::new(MonotonicClock::default()),
+    }
+}
+
+#[test]
+fn sessions_wait_an_hour_and_loads_for_ever() {
+    let server = ScriptedOracle::start(ScriptedOptions::default(), |_| ScriptedAnswer::Done);
+    let options = OpenOptions {
+        password: Some(Secret::new("secret".to_owned())),
+        connect_timeout: Duration::from_secs(10),
+    };
+    for (parameters, session_limit, load_limit) in
+        [("", Some(3_600), None), ("?call-timeout=9", Some(9), Some(9)), ("?call-timeout=0", None, None)]
+    {
+        let url = format!("{}{parameters}", server.url()).parse().unwrap();
+        let config = ConnectConfig::from_url(&url, &options).unwrap();
+        let session = OraSession::open(&config, &setup()).unwrap();
+        let load = Connection::open_guarded(&config, "load", &Arc::new(Breaker::default())).unwrap();
+        let limit = |connection: &Connection| connection.driver().call_timeout().unwrap();
+        assert_eq!(limit(&session.connection), session_limit.map(Duration::from_secs), "{parameters}");
+        assert_eq!(limit(&load), load_limit.map(Duration::from_secs), "{parameters}");
+    }
+}

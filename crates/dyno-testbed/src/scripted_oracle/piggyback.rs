@@ -1,0 +1,56 @@
+//! What travels before a request.
+
+use super::codec::In;
+use super::conversation::Conversation;
+use super::failure::{RequestFailure, unexpected};
+
+const FUNCTION_CLOSE_CURSORS: u8 = 105;
+const FUNCTION_END_TO_END: u8 = 135;
+const FUNCTION_SET_KEYS: u8 = 154;
+
+impl Conversation<'_> {
+    /// Reads one behind its kind: the cursors that it closes; what a client says of itself is passed over.
+    pub(super) fn piggyback(&self, message: &mut In<'_>) -> Result<Vec<u64>, RequestFailure> {
+        match self.head(message)? {
+            FUNCTION_CLOSE_CURSORS => {
+                message.u8()?;
+                let count = message.ub()?;
+                return Ok((0..count).map(|_| message.ub()).collect::<Result<_, _>>()?);
+            }
+            FUNCTION_END_TO_END => {
+                message.skip_u8(2)?;
+                message.skip_ub(1)?;
+                let mut lengths = Vec::new();
+                for place in 0..9 {
+                    message.u8()?;
+                    let length = message.ub()?;
+                    // Client identifier, module, action, client information and the database operation; the others are no texts.
+                    if matches!(place, 0 | 1 | 2 | 5 | 8) {
+                        lengths.push(length);
+                    }
+                }
+                for length in lengths {
+                    if length > 0 {
+                        message.bytes()?;
+                    }
+                }
+            }
+            FUNCTION_SET_KEYS => {
+                message.u8()?;
+                message.ub()?;
+                message.u8()?;
+                let count = message.ub()?;
+                message.skip_ub(1)?;
+                message.u8()?;
+                message.bytes()?;
+                for _ in 0..count {
+                    message.text()?;
+                    message.text()?;
+                    message.ub()?;
+                }
+            }
+            function => return Err(unexpected(format!("piggyback {function}"))),
+        }
+        Ok(Vec::new())
+    }
+}

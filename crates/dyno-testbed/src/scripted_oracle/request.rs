@@ -1,0 +1,120 @@
+//! Requests of a client to execute a statement, as they are read.
+
+use super::ScriptedValue;
+use super::codec::{In, value_of};
+use super::failure::{RequestFailure, unexpected};
+use super::messages::MESSAGE_ROW;
+use super::release::FieldVersion;
+
+/// Options of an execution: the text comes with it, it is executed, rows are fetched, it is a block or is none.
+const OPTION_PARSE: u64 = 0x01;
+const OPTION_EXECUTE: u64 = 0x20;
+const OPTION_FETCH: u64 = 0x40;
+const OPTION_BLOCK: u64 = 0x400;
+const OPTION_NO_BLOCK: u64 = 0x8000;
+
+/// Longest bind that is sent in its place.
+const BIND_LENGTH_MAX: u64 = 32_767;
+
+/// A request to parse or execute a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ExecuteRequest {
+    /// The cursor that it is about, where it is parsed already.
+    pub(super) cursor: u64,
+    /// The statement's text, where it is to be parsed.
+    pub(super) sql: Option<String>,
+    pub(super) is_executed: bool,
+    /// Rows that are to come with the answer.
+    pub(super) fetched: u64,
+    /// Type and length of each bind.
+    pub(super) binds: Vec<(u8, u64)>,
+    /// The binds of each execution.
+    pub(super) executions: Vec<Vec<ScriptedValue>>,
+}
+
+impl ExecuteRequest {
+    /// Reads one, behind its head.
+    pub(super) fn read(message: &mut In<'_>, fields: FieldVersion) -> Result<Self, RequestFailure> {
+        let (options, cursor) = (message.ub()?, message.ub()?);
+        message.u8()?;
+        message.skip_ub(1)?;
+        message.u8()?;
+        message.skip_ub(1)?;
+        message.skip_u8(2)?;
+        message.skip_ub(1)?;
+        let fetched = message.ub()?;
+        message.skip_ub(1)?;
+        message.u8()?;
+        let bind_count = message.ub()? as usize;
+        message.skip_u8(7)?;
+        message.skip_ub(1)?;
+        message.skip_u8(3)?;
+        message.skip_ub(1)?;
+        message.u8()?;
+        message.skip_ub(2)?;
+        message.u8()?;
+        message.skip_ub(1)?;
+        message.u8()?;
+        if fields >= FieldVersion::R12_2 {
+            message.u8()?;
+            message.skip_ub(1)?;
+            message.u8()?;
+            message.skip_ub(1)?;
+            message.u8()?;
+        }
+        if fields >= FieldVersion::R12_2_CHUNKS {
+            message.u8()?;
+            message.skip_ub(1)?;
+        }
+        let parses = options & OPTION_PARSE != 0;
+        let sql = if parses { Some(String::from_utf8_lossy(&message.bytes()?).into_owned()) } else { None };
+        message.skip_ub(1)?;
+        let count = message.ub()?;
+        message.skip_ub(5)?;
+        let is_query = message.ub()? == 1;
+        message.skip_ub(5)?;
+        let mut binds = Vec::with_capacity(bind_count.min(1_000));
+        for _ in 0..bind_count {
+            let kind = message.u8()?;
+            message.skip_u8(3)?;
+            let length = message.ub()?;
+            message.skip_ub(5)?;
+            message.u8()?;
+            message.skip_ub(if fields >= FieldVersion::R12_2 { 2 } else { 1 })?;
+            binds.push((kind, length));
+        }
+        let is_block = options & OPTION_BLOCK != 0 || (parses && options & OPTION_NO_BLOCK == 0);
+        let mut places: Vec<usize> = (0..bind_count).collect();
+        if !is_block {
+            // What is long follows what is short.
+            places.sort_by_key(|&place| binds[place].1 > BIND_LENGTH_MAX);
+        }
+        let executions = read_executions(message, &binds, &places, if is_query { 1 } else { count })?;
+        let fetched = if options & OPTION_FETCH != 0 { fetched } else { 0 };
+        Ok(Self { cursor, sql, is_executed: options & OPTION_EXECUTE != 0, fetched, binds, executions })
+    }
+}
+
+/// The values of `count` executions: the binds at `places` are in the message, the others are NULL.
+pub(super) fn read_executions(
+    message: &mut In<'_>,
+    binds: &[(u8, u64)],
+    places: &[usize],
+    count: u64,
+) -> Result<Vec<Vec<ScriptedValue>>, RequestFailure> {
+    if places.is_empty() {
+        return Ok(vec![vec![ScriptedValue::Null; binds.len()]]);
+    }
+    let mut executions = Vec::new();
+    for _ in 0..count.max(1) {
+        if message.u8()? != MESSAGE_ROW {
+            return Err(unexpected("binds without a row".to_owned()));
+        }
+        let mut row = vec![ScriptedValue::Null; binds.len()];
+        for &place in places {
+            row[place] = value_of(binds[place].0, message.bytes()?);
+        }
+        executions.push(row);
+    }
+    Ok(executions)
+}
