@@ -11,7 +11,8 @@
 //! - [`Nginx`] is a proxy in front of a server of pages;
 //! - [`Sshd`] and [`NodeExporter`] are ways to a machine that is looked at from elsewhere;
 //! - [`Nats`] is one NATS server;
-//! - [`ScriptedOracle`] speaks Oracle's wire protocol and answers by a script: the one double;
+//! - [`ScriptedOracle`] speaks Oracle's wire protocol and answers by a script, or by a [`ModelDatabase`] that remembers what clients
+//!   did: the one double;
 //! - [`SlowWay`] is a way to a server that takes a while;
 //! - [`skip`] and [`cannot`] are the ways for a test to say that it did not run: something could be installed, or nothing
 //!   helps on this machine.
@@ -49,8 +50,9 @@ pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
 pub use prometheus::Prometheus;
 pub use scripted_oracle::{
-    ScriptedAnswer, ScriptedCall, ScriptedGreeting, ScriptedOptions, ScriptedOracle, ScriptedRelease,
-    ScriptedType, ScriptedValue, WireCounts,
+    ModelDatabase, ModelFaults, ModelOptions, ModelWork, ScriptedAnswer, ScriptedCall, ScriptedDatabase,
+    ScriptedGreeting, ScriptedOptions, ScriptedOracle, ScriptedRelease, ScriptedType, ScriptedValue,
+    SessionLabels, WireCounts,
 };
 pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip, with_those_between};
 pub use slow_way::SlowWay;

@@ -12,6 +12,8 @@ pub(super) fn counting() -> CountingRules {
         // them at once is not documented.
         at_edges: false,
         held_back_s: Some(0.0),
+        // A session's statistics are part of the views when its log-off has been answered, and the last snapshot is read after that.
+        unseen_after_end_s: 0.0,
         for_server: OF_THE_INSTANCE.to_vec(),
         // Whether they change anything or not.
         transactions: Transactions::Commits,

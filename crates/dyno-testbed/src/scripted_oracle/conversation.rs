@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::io;
 use std::net::TcpStream;
 
-use super::Shared;
 use super::codec::{In, Out, Short};
 use super::cursor::ScriptedCursor;
 use super::failure::{RequestFailure, unexpected};
@@ -12,6 +11,7 @@ use super::logon::{self, FUNCTION_LOGON_FIRST, MESSAGE_FUNCTION};
 use super::messages::{CallEnd, MESSAGE_END_OF_RESPONSE, MESSAGE_STATUS, put_session_state};
 use super::packets::{Marker, PACKET_CONTROL, PACKET_DATA, PacketStream, shutdown_notice};
 use super::release::{FieldVersion, ScriptedRelease};
+use super::{SessionLabels, Shared};
 
 const MESSAGE_PIGGYBACK: u8 = 17;
 
@@ -33,6 +33,8 @@ pub(super) struct Conversation<'s> {
     pub(super) next_cursor: u64,
     pub(super) in_transaction: bool,
     is_logged_on: bool,
+    /// The number of its session, once it has logged on.
+    session: Option<u64>,
 }
 
 impl<'s> Conversation<'s> {
@@ -44,6 +46,7 @@ impl<'s> Conversation<'s> {
             next_cursor: 1,
             in_transaction: false,
             is_logged_on: false,
+            session: None,
         }
     }
 
@@ -56,7 +59,7 @@ impl<'s> Conversation<'s> {
     }
 
     /// Answers until the client leaves.
-    pub(super) fn run(mut self) -> io::Result<()> {
+    pub(super) fn run(&mut self) -> io::Result<()> {
         if !self.greet()? {
             return Ok(());
         }
@@ -72,6 +75,9 @@ impl<'s> Conversation<'s> {
                 return Ok(());
             }
             self.shared.count(|counts| counts.round_trips += 1);
+            if let Some(session) = self.session {
+                self.shared.database.count_request(session);
+            }
             let mut message = packet.body[2..].to_vec();
             loop {
                 match self.answer(&message) {
@@ -83,6 +89,18 @@ impl<'s> Conversation<'s> {
                     Err(RequestFailure::End(error)) => return Err(error),
                 }
             }
+        }
+    }
+
+    /// The number of the session that this client has.
+    pub(super) fn session(&mut self) -> u64 {
+        *self.session.get_or_insert_with(|| self.shared.database.log_on())
+    }
+
+    /// Ends the session in the database, at most once.
+    pub(super) fn leave(&mut self) {
+        if let Some(session) = self.session.take() {
+            self.shared.database.log_off(session);
         }
     }
 
@@ -138,9 +156,14 @@ impl<'s> Conversation<'s> {
         let mut message = In::new(message);
         let mut kind = message.u8()?;
         let mut closed = Vec::new();
+        let mut labels = SessionLabels::default();
         while kind == MESSAGE_PIGGYBACK {
-            closed.extend(self.piggyback(&mut message)?);
+            closed.extend(self.piggyback(&mut message, &mut labels)?);
             kind = message.u8()?;
+        }
+        if labels != SessionLabels::default() {
+            let session = self.session();
+            self.shared.database.label(session, &labels);
         }
         match kind {
             logon::MESSAGE_PROTOCOL => {
@@ -175,18 +198,24 @@ impl<'s> Conversation<'s> {
                     self.put_error(&mut out, number, text, 0, 0);
                     return self.send(out);
                 }
-                self.send_parameters(Out::default(), &logon::session(self.release()))?;
+                let session = self.session();
+                self.send_parameters(Out::default(), &logon::session(self.release(), session))?;
                 self.is_logged_on = true;
                 Ok(())
             }
             FUNCTION_COMMIT | FUNCTION_ROLLBACK | FUNCTION_LOGOFF | FUNCTION_PING => {
                 self.close_cursors(&closed);
+                if function == FUNCTION_LOGOFF {
+                    self.leave();
+                }
                 self.shared.count(|counts| match function {
                     FUNCTION_COMMIT => counts.commits += 1,
                     FUNCTION_ROLLBACK => counts.rollbacks += 1,
                     _ => {}
                 });
                 if matches!(function, FUNCTION_COMMIT | FUNCTION_ROLLBACK) {
+                    let session = self.session();
+                    self.shared.database.end_transaction(session, function == FUNCTION_COMMIT);
                     self.in_transaction = false;
                 }
                 let mut status = Out::default();

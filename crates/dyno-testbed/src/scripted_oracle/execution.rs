@@ -65,8 +65,8 @@ impl Conversation<'_> {
     /// Answers to a statement that was parsed and is not executed: with its columns, where it has some.
     fn describe(&mut self, number: u64) -> Result<(), RequestFailure> {
         let unbound = vec![vec![ScriptedValue::Null; BINDS_MAX]];
-        let shared = self.shared;
-        let answer = match shared.ask(&self.cursor(number)?.sql, &unbound) {
+        let (shared, session) = (self.shared, self.session());
+        let answer = match shared.describe(session, &self.cursor(number)?.sql, &unbound) {
             ScriptedAnswer::CutOff(answer, _) => *answer,
             answer => answer,
         };
@@ -77,6 +77,7 @@ impl Conversation<'_> {
                 self.put_error(&mut out, 0, "", number, 0);
             }
             ScriptedAnswer::Refused(code, text) => self.put_error(&mut out, code, text, number, 0),
+            ScriptedAnswer::RefusedWith(code, text) => self.put_error(&mut out, code, &text, number, 0),
             _ => self.put_error(&mut out, 0, "", number, 0),
         }
         self.send(out)
@@ -118,8 +119,8 @@ impl Conversation<'_> {
         fetched: u64,
         parses: bool,
     ) -> Result<(), RequestFailure> {
-        let shared = self.shared;
-        let (answer, cut) = match shared.ask(&self.cursor(number)?.sql, executions) {
+        let (shared, session) = (self.shared, self.session());
+        let (answer, cut) = match shared.execute(session, &self.cursor(number)?.sql, executions, parses) {
             ScriptedAnswer::CutOff(answer, bytes) => (*answer, Some(bytes)),
             answer => (answer, None),
         };
@@ -139,25 +140,15 @@ impl Conversation<'_> {
                 }
             }
             ScriptedAnswer::Returned(values) => {
-                let cursor = self.cursor(number)?;
-                let count = cursor.binds.len();
+                let count = self.cursor(number)?.binds.len();
                 let first = count.saturating_sub(values.len());
-                let direction = |place| if place < first { BIND_IN } else { BIND_OUT };
-                cursor.directions = (0..count).map(direction).collect();
-                out.u8(MESSAGE_BIND_DIRECTIONS)
-                    .u8(0)
-                    .ub(count as u64 % 256)
-                    .ub(count as u64 / 256)
-                    .ub(1)
-                    .ub_zeros(3);
-                out.raw(&cursor.directions).u8(MESSAGE_ROW);
-                for value in &values {
-                    out.value(value).ub(0);
-                }
                 self.in_transaction = false;
-                self.put_error(&mut out, 0, "", number, 1);
+                let placed: Vec<_> = (first..).zip(values).collect();
+                self.put_returned(&mut out, number, &placed)?;
             }
+            ScriptedAnswer::ReturnedAt(values) => self.put_returned(&mut out, number, &values)?,
             ScriptedAnswer::Refused(code, text) => self.put_error(&mut out, code, text, number, 0),
+            ScriptedAnswer::RefusedWith(code, text) => self.put_error(&mut out, code, &text, number, 0),
             ScriptedAnswer::RefusedByMarker(code, text) => {
                 self.break_answer()?;
                 self.put_error(&mut out, code, text, number, 0);
@@ -187,6 +178,26 @@ impl Conversation<'_> {
             Some(bytes) => self.send_beginning(&out, bytes),
             None => self.send(out),
         }
+    }
+
+    /// What binds of a block come back with, in the order of their places.
+    fn put_returned(
+        &mut self,
+        out: &mut Out,
+        number: u64,
+        values: &[(usize, ScriptedValue)],
+    ) -> Result<(), RequestFailure> {
+        let cursor = self.cursor(number)?;
+        let count = cursor.binds.len();
+        let is_out = |place| values.iter().any(|(out, _)| *out == place);
+        cursor.directions = (0..count).map(|place| if is_out(place) { BIND_OUT } else { BIND_IN }).collect();
+        out.u8(MESSAGE_BIND_DIRECTIONS).u8(0).ub(count as u64 % 256).ub(count as u64 / 256).ub(1).ub_zeros(3);
+        out.raw(&cursor.directions).u8(MESSAGE_ROW);
+        for (_, value) in values {
+            out.value(value).ub(0);
+        }
+        self.put_error(out, 0, "", number, 1);
+        Ok(())
     }
 
     /// The next rows of a cursor. After its last one the database says that there are no more.

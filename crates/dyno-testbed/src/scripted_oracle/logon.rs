@@ -58,10 +58,10 @@ pub(super) fn challenge(options: &ScriptedOptions) -> Vec<(&'static str, String)
 }
 
 /// What a client learns of its session.
-pub(super) fn session(release: ScriptedRelease) -> Vec<(&'static str, String)> {
+pub(super) fn session(release: ScriptedRelease, session: u64) -> Vec<(&'static str, String)> {
     vec![
         ("AUTH_VERSION_NO", release.number().to_string()),
-        ("AUTH_SESSION_ID", "77".to_owned()),
+        ("AUTH_SESSION_ID", session.to_string()),
         ("AUTH_SERIAL_NUM", "4242".to_owned()),
         ("AUTH_MAX_OPEN_CURSORS", "300".to_owned()),
         ("AUTH_SC_DBUNIQUE_NAME", "ORCL".to_owned()),

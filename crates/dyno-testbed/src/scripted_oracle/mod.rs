@@ -7,11 +7,13 @@
 mod codec;
 mod conversation;
 mod cursor;
+mod database;
 mod execution;
 mod failure;
 mod greeting;
 mod logon;
 mod messages;
+mod model;
 mod packets;
 mod piggyback;
 #[cfg(test)]
@@ -25,6 +27,8 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use conversation::Conversation;
+pub use database::{ScriptedDatabase, SessionLabels};
+pub use model::{ModelDatabase, ModelFaults, ModelOptions, ModelWork};
 pub use release::ScriptedRelease;
 
 /// What a statement is answered with.
@@ -43,8 +47,12 @@ pub enum ScriptedAnswer {
     },
     /// What the last binds of a block come back with, which ends the transaction.
     Returned(Vec<ScriptedValue>),
+    /// What binds of a block come back with, by their places. A transaction goes on.
+    ReturnedAt(Vec<(usize, ScriptedValue)>),
     /// The database's refusal: the number, and the text with all its lines.
     Refused(u32, &'static str),
+    /// The same with a text that was made for this call.
+    RefusedWith(u32, String),
     /// The same, where the database had begun to answer: a marker says that what came before is void.
     RefusedByMarker(u32, &'static str),
     /// It was created, with compilation errors.
@@ -129,9 +137,9 @@ pub struct ScriptedCall<'a> {
     pub executions: &'a [Vec<ScriptedValue>],
     /// What all clients did before it.
     pub counts: WireCounts,
+    /// Whether its text came with it, so that it is parsed.
+    pub is_parsed: bool,
 }
-
-type Script = dyn Fn(ScriptedCall<'_>) -> ScriptedAnswer + Send + Sync;
 
 /// What a server answers to a connection, as a listener does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -168,6 +176,8 @@ pub struct ScriptedOptions {
     pub requires_encryption: bool,
     /// Whether the account has only the password verifier of version 11.
     pub has_old_verifier: bool,
+    /// The port that it listens on; 0 for a free one.
+    pub port: u16,
 }
 
 impl ScriptedOptions {
@@ -188,13 +198,14 @@ impl Default for ScriptedOptions {
             sdu: 8_192,
             requires_encryption: false,
             has_old_verifier: false,
+            port: 0,
         }
     }
 }
 
 /// What all conversations of a server share.
 struct Shared {
-    script: Box<Script>,
+    database: Arc<dyn ScriptedDatabase>,
     options: ScriptedOptions,
     counts: Mutex<WireCounts>,
 }
@@ -211,9 +222,18 @@ impl ScriptedOracle {
         options: ScriptedOptions,
         script: impl Fn(ScriptedCall<'_>) -> ScriptedAnswer + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port of the loopback interface");
+        Self::start_with(options, Arc::new(script))
+    }
+
+    /// Starts a server in front of `database`.
+    ///
+    /// # Panics
+    /// The port is taken.
+    pub fn start_with(options: ScriptedOptions, database: Arc<dyn ScriptedDatabase>) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))
+            .unwrap_or_else(|error| panic!("port {} of the loopback interface: {error}", options.port));
         let port = listener.local_addr().expect("it is bound").port();
-        let shared = Arc::new(Shared { script: Box::new(script), options, counts: Mutex::default() });
+        let shared = Arc::new(Shared { database, options, counts: Mutex::default() });
         let of_clients = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -236,7 +256,7 @@ impl ScriptedOracle {
 
     /// What it has seen so far.
     pub fn counts(&self) -> WireCounts {
-        *self.shared.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.counts()
     }
 }
 
@@ -245,14 +265,30 @@ fn serve(stream: TcpStream, shared: &Shared) {
     // An answer in several small packets must not wait for the client's acknowledgement.
     if stream.set_nodelay(true).is_ok() {
         // A client that goes away in the middle of a packet is one of the things that tests do.
-        let _ = Conversation::new(stream, shared).run();
+        let mut conversation = Conversation::new(stream, shared);
+        let _ = conversation.run();
+        conversation.leave();
     }
 }
 
 impl Shared {
-    fn ask(&self, sql: &str, executions: &[Vec<ScriptedValue>]) -> ScriptedAnswer {
-        let counts = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.script)(ScriptedCall { sql, executions, counts })
+    fn execute(
+        &self,
+        session: u64,
+        sql: &str,
+        executions: &[Vec<ScriptedValue>],
+        is_parsed: bool,
+    ) -> ScriptedAnswer {
+        self.database.execute(session, ScriptedCall { sql, executions, counts: self.counts(), is_parsed })
+    }
+
+    fn describe(&self, session: u64, sql: &str, executions: &[Vec<ScriptedValue>]) -> ScriptedAnswer {
+        let call = ScriptedCall { sql, executions, counts: self.counts(), is_parsed: true };
+        self.database.describe(session, call)
+    }
+
+    fn counts(&self) -> WireCounts {
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count(&self, change: impl FnOnce(&mut WireCounts)) {

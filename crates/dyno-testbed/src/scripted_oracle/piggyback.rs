@@ -1,5 +1,6 @@
 //! What travels before a request.
 
+use super::SessionLabels;
 use super::codec::In;
 use super::conversation::Conversation;
 use super::failure::{RequestFailure, unexpected};
@@ -9,8 +10,12 @@ const FUNCTION_END_TO_END: u8 = 135;
 const FUNCTION_SET_KEYS: u8 = 154;
 
 impl Conversation<'_> {
-    /// Reads one behind its kind: the cursors that it closes; what a client says of itself is passed over.
-    pub(super) fn piggyback(&self, message: &mut In<'_>) -> Result<Vec<u64>, RequestFailure> {
+    /// Reads one behind its kind: the cursors that it closes; what a client says of itself goes into `labels`.
+    pub(super) fn piggyback(
+        &self,
+        message: &mut In<'_>,
+        labels: &mut SessionLabels,
+    ) -> Result<Vec<u64>, RequestFailure> {
         match self.head(message)? {
             FUNCTION_CLOSE_CURSORS => {
                 message.u8()?;
@@ -29,9 +34,15 @@ impl Conversation<'_> {
                         lengths.push(length);
                     }
                 }
-                for length in lengths {
+                for (place, length) in lengths.into_iter().enumerate() {
                     if length > 0 {
-                        message.bytes()?;
+                        let text = String::from_utf8_lossy(&message.bytes()?).into_owned();
+                        match place {
+                            1 => labels.module = Some(text),
+                            2 => labels.action = Some(text),
+                            3 => labels.client_info = Some(text),
+                            _ => {}
+                        }
                     }
                 }
             }

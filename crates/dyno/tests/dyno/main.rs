@@ -62,6 +62,7 @@ mod method;
 mod mysql;
 #[cfg(feature = "fleet")]
 mod observer;
+mod oracle_double;
 mod orders;
 mod outages;
 mod own_beside;

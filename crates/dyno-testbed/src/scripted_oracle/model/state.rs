@@ -1,0 +1,281 @@
+//! What the model remembers: tables, sessions with their transactions and statistics, user locks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::catalog::{Catalog, Contents};
+use super::statistics::{Statistic, Statistics};
+use crate::SessionLabels;
+
+/// What a model does wrong, so that tests see it found out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelFaults {
+    /// Every such commit of changed test tables is answered as if it were done, taken back and not counted. 0 is none, as is `None`.
+    pub lost_commit_every: Option<u64>,
+}
+
+/// When a commit's redo is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum CommitWay {
+    /// Before the commit is answered.
+    #[default]
+    Wait,
+    /// When the log writer next writes.
+    NoWait,
+    /// Once for all commits of a call, when that ends.
+    AtCallEnd,
+}
+
+/// How a transaction ends, and when a commit's redo is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TransactionEnding {
+    Commit(CommitWay),
+    Rollback,
+}
+
+/// Bytes of redo that the log writer writes without being asked to.
+const LOG_BUFFER_BYTES: u64 = 1 << 20;
+
+/// Bytes of redo of a commit itself.
+const COMMIT_REDO_BYTES: u64 = 120;
+
+#[derive(Debug, Default)]
+pub(super) struct ModelSession {
+    pub(super) labels: SessionLabels,
+    pub(super) statistics: Statistics,
+    /// Rows that its transaction has changed, by table and key.
+    pub(super) changed: Vec<(Arc<str>, i64)>,
+    /// Whether its transaction has changed anything beside rows: notes, or what a test has taught.
+    pub(super) has_other_changes: bool,
+    /// How its commits by requests of their own are written.
+    pub(super) commit_way: CommitWay,
+    pub(super) is_active: bool,
+    /// The session whose row locks it waits for.
+    pub(super) waits_for: Option<u64>,
+    /// Whether a commit of the present call waits for the call's end.
+    owes_sync: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ModelState {
+    pub(super) catalog: Catalog,
+    pub(super) sessions: BTreeMap<u64, ModelSession>,
+    /// Of sessions that have ended, by their actions.
+    ended: BTreeMap<String, Statistics>,
+    /// Of background processes, which belong to no session.
+    background: Statistics,
+    last_session: u64,
+    unwritten_redo: u64,
+    commits: u64,
+    /// Holders of user locks and their modes, by the locks' numbers.
+    pub(super) user_locks: BTreeMap<i64, Vec<(u64, i64)>>,
+    pub(super) faults: ModelFaults,
+}
+
+impl ModelState {
+    pub(super) fn new(faults: ModelFaults) -> Self {
+        Self { faults, ..Self::default() }
+    }
+
+    pub(super) fn log_on(&mut self) -> u64 {
+        self.last_session += 1;
+        let number = 100 + self.last_session;
+        let mut session = ModelSession::default();
+        session.statistics.add(Statistic::Logons, 1);
+        self.sessions.insert(number, session);
+        number
+    }
+
+    /// Takes back what was not committed, and forgets the session; what it did stays counted.
+    pub(super) fn log_off(&mut self, session: u64) {
+        self.end_transaction(session, TransactionEnding::Rollback);
+        if let Some(session) = self.sessions.remove(&session) {
+            let action = session.labels.action.unwrap_or_default();
+            self.ended.entry(action).or_default().merge(&session.statistics);
+        }
+        for holders in self.user_locks.values_mut() {
+            holders.retain(|(holder, _)| *holder != session);
+        }
+    }
+
+    pub(super) fn session(&mut self, number: u64) -> &mut ModelSession {
+        self.sessions.entry(number).or_default()
+    }
+
+    pub(super) fn statistics(&mut self, session: u64) -> &mut Statistics {
+        &mut self.session(session).statistics
+    }
+
+    /// What sessions have done, those that have ended included.
+    pub(super) fn totals(&self) -> Statistics {
+        self.totals_of("")
+    }
+
+    /// What those have done whose actions begin so.
+    pub(super) fn totals_of(&self, action: &str) -> Statistics {
+        let mut totals = Statistics::default();
+        let ended_sessions = self.ended.iter().filter(|(own, _)| own.starts_with(action));
+        ended_sessions.for_each(|(_, statistics)| totals.merge(statistics));
+        let is_it = |session: &&ModelSession| {
+            session.labels.action.as_deref().unwrap_or_default().starts_with(action)
+        };
+        self.sessions.values().filter(is_it).for_each(|session| totals.merge(&session.statistics));
+        totals
+    }
+
+    /// The same with what background processes have done.
+    pub(super) fn instance_totals(&self) -> Statistics {
+        let mut totals = self.totals();
+        totals.merge(&self.background);
+        totals
+    }
+
+    /// Whether `session` waits for `other`, directly or through others.
+    pub(super) fn waits_on(&self, session: u64, other: u64) -> bool {
+        let next = |session: &u64| self.sessions.get(session).and_then(|session| session.waits_for);
+        std::iter::successors(Some(session), next).any(|waited| waited == other)
+    }
+
+    pub(super) fn in_transaction(&self, session: u64) -> bool {
+        self.sessions
+            .get(&session)
+            .is_some_and(|session| session.has_other_changes || !session.changed.is_empty())
+    }
+
+    /// Ends the transaction that `session` has, if any. A commit that the faults lose is taken back, and not counted.
+    pub(super) fn end_transaction(&mut self, session: u64, ending: TransactionEnding) {
+        if !self.in_transaction(session) {
+            return;
+        }
+        let mut commits = matches!(ending, TransactionEnding::Commit(_));
+        let is_lost = commits && !self.session(session).changed.is_empty() && self.loses_this_commit();
+        commits &= !is_lost;
+        let changed = std::mem::take(&mut self.session(session).changed);
+        for (table, key) in changed {
+            if let Some(rows) = self.catalog.rows_mut(&table) {
+                rows.end(session, key, commits);
+            }
+        }
+        if std::mem::take(&mut self.session(session).has_other_changes) {
+            for table in self.catalog.tables.values_mut() {
+                if let Contents::Notes(notes) = &mut table.contents {
+                    notes.end(session, commits);
+                }
+            }
+        }
+        match ending {
+            TransactionEnding::Commit(_) if is_lost => {}
+            TransactionEnding::Commit(way) => self.count_commit(session, way),
+            TransactionEnding::Rollback => self.statistics(session).add(Statistic::Rollbacks, 1),
+        }
+    }
+
+    fn loses_this_commit(&mut self) -> bool {
+        self.commits += 1;
+        self.faults.lost_commit_every.is_some_and(|every| every > 0 && self.commits.is_multiple_of(every))
+    }
+
+    fn count_commit(&mut self, session: u64, way: CommitWay) {
+        let statistics = self.statistics(session);
+        statistics.add(Statistic::Commits, 1);
+        statistics.add(Statistic::RedoEntries, 1);
+        statistics.add(Statistic::RedoSize, COMMIT_REDO_BYTES);
+        self.note_redo(COMMIT_REDO_BYTES);
+        match way {
+            CommitWay::Wait => self.sync_redo(session),
+            CommitWay::NoWait => {}
+            CommitWay::AtCallEnd => self.session(session).owes_sync = true,
+        }
+    }
+
+    /// Notes redo that is not written yet; the log writer writes it when there is much of it.
+    pub(super) fn note_redo(&mut self, bytes: u64) {
+        self.unwritten_redo += bytes;
+        if self.unwritten_redo >= LOG_BUFFER_BYTES {
+            self.write_redo();
+        }
+    }
+
+    fn write_redo(&mut self) {
+        self.unwritten_redo = 0;
+        self.background.add(Statistic::RedoWrites, 1);
+    }
+
+    /// Has all redo written while `session` waits. Nothing is really written, so a wait takes the shortest time that there is.
+    fn sync_redo(&mut self, session: u64) {
+        self.write_redo();
+        let statistics = self.statistics(session);
+        statistics.add(Statistic::RedoSyncs, 1);
+        statistics.add(Statistic::RedoSyncTime, 1);
+    }
+
+    /// Ends a call: commits in it that wait for its end are written.
+    pub(super) fn end_call(&mut self, session: u64) {
+        if std::mem::take(&mut self.session(session).owes_sync) {
+            self.sync_redo(session);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scripted_oracle::model::rows::StoredRow;
+
+    fn insert(state: &mut ModelState, session: u64, key: i64) {
+        let row = StoredRow { version: 0, columns: Vec::new() };
+        assert!(state.catalog.rows_mut("T").unwrap().insert(session, key, row));
+        state.session(session).changed.push(("T".into(), key));
+    }
+
+    fn state() -> (ModelState, u64) {
+        let mut state = ModelState::default();
+        state.catalog.create_table("T", "( custid NUMBER", "now");
+        let session = state.log_on();
+        (state, session)
+    }
+
+    #[test]
+    fn each_way_to_commit_writes_redo_as_often_as_it_waits() {
+        for (way, syncs) in [(CommitWay::Wait, 3), (CommitWay::NoWait, 0), (CommitWay::AtCallEnd, 1)] {
+            let (mut state, session) = state();
+            for key in 0..3 {
+                insert(&mut state, session, key);
+                state.end_transaction(session, TransactionEnding::Commit(way));
+            }
+            state.end_call(session);
+            // There is none to commit.
+            state.end_transaction(session, TransactionEnding::Commit(way));
+            let totals = state.instance_totals();
+            assert_eq!(totals.get(Statistic::Commits), 3, "{way:?}");
+            assert_eq!(totals.get(Statistic::RedoSyncs), syncs, "{way:?}");
+            assert_eq!(totals.get(Statistic::RedoWrites), syncs, "{way:?}");
+        }
+    }
+
+    #[test]
+    fn a_session_that_leaves_takes_back_its_transaction_and_stays_counted() {
+        let (mut state, session) = state();
+        insert(&mut state, session, 1);
+        state.end_transaction(session, TransactionEnding::Commit(CommitWay::Wait));
+        insert(&mut state, session, 2);
+        state.user_locks.entry(7).or_default().push((session, 6));
+        state.log_off(session);
+        let totals = state.totals();
+        assert_eq!((totals.get(Statistic::Commits), totals.get(Statistic::Rollbacks)), (1, 1));
+        assert_eq!(state.catalog.rows("T").unwrap().count(0, 0, 9), 1);
+        assert!(state.user_locks[&7].is_empty());
+    }
+
+    #[test]
+    fn lost_commits_are_taken_back_and_not_counted() {
+        let (mut state, session) = state();
+        state.faults = ModelFaults { lost_commit_every: Some(2) };
+        for key in 0..4 {
+            insert(&mut state, session, key);
+            state.end_transaction(session, TransactionEnding::Commit(CommitWay::Wait));
+        }
+        assert_eq!(state.totals().get(Statistic::Commits), 2);
+        assert_eq!(state.catalog.rows("T").unwrap().count(0, 0, 9), 2);
+    }
+}

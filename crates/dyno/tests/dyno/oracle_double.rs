@@ -1,0 +1,436 @@
+//! The program over Oracle's wire protocol, against a model that remembers and counts what it is asked for. The model is a test
+//! double: no test here shows what an Oracle database does.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dyno_testbed::{
+    ModelDatabase, ModelFaults, ModelOptions, ModelWork, ScriptedAnswer, ScriptedCall, ScriptedOptions,
+    ScriptedOracle, ScriptedType, ScriptedValue,
+};
+use dyno_workload::conformance;
+use serde_json::Value;
+
+use crate::common::{Desk, Running, Said, check};
+
+/// A model behind the wire, and a folder to drive it from.
+struct Double {
+    model: Arc<ModelDatabase>,
+    server: ScriptedOracle,
+    desk: Desk,
+}
+
+const ROWS: [&str; 2] = ["--set", "data.scale=200 blocks"];
+
+impl Double {
+    fn new(options: ModelOptions) -> Self {
+        let model = Arc::new(ModelDatabase::new(options));
+        let server = ScriptedOracle::start_with(ScriptedOptions::default(), model.clone());
+        Self { model, server, desk: Desk::new() }
+    }
+
+    fn loaded() -> Self {
+        let double = Self::new(ModelOptions::default());
+        let load = double.dyno(&[&["load"], &ROWS[..]].concat());
+        assert_eq!(load.code, 0, "{load:#?}");
+        double
+    }
+
+    /// Runs the program on the model.
+    fn dyno(&self, args: &[&str]) -> Said {
+        let url = self.server.url();
+        let target = ["--target", &url, "--set", "target.password_env=DYNO_PW"];
+        self.desk.dyno_with(("DYNO_PW", "secret"), &[args, &target].concat())
+    }
+
+    /// Starts the program on the model.
+    fn start(&self, args: &[&str]) -> Running {
+        let url = self.server.url();
+        let target = ["--target", &url, "--set", "target.password_env=DYNO_PW"];
+        self.desk.start_with(&[("DYNO_PW", "secret")], &[args, &ROWS, &target].concat())
+    }
+
+    fn json(&self, args: &[&str]) -> (i32, Value) {
+        let output = self.dyno(&[args, &["--json"]].concat());
+        let value = serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
+        (output.code, value)
+    }
+
+    /// A run of as many operations of one session, without a warm-up: its record, and what its session asked for.
+    fn run_operations(&self, operations: u64, sets: &[&str]) -> (Value, ModelWork) {
+        let operations = format!("run.ops_per_session={operations}");
+        let before = self.model.work_of("session ");
+        let fixed = ["run", "--set", &operations, "--set", "run.warmup=0s"];
+        let (code, record) = self.json(&[&fixed[..], &ROWS, &with_sets(sets)].concat());
+        assert_eq!((code, &record["status"]), (0, &Value::from("valid")), "{:#}", record["reasons"]);
+        (record, difference(self.model.work_of("session "), before))
+    }
+}
+
+/// Each of `sets` behind its `--set`.
+fn with_sets<'a>(sets: &[&'a str]) -> Vec<&'a str> {
+    sets.iter().flat_map(|set| ["--set", set]).collect()
+}
+
+fn difference(after: ModelWork, before: ModelWork) -> ModelWork {
+    ModelWork {
+        parses: after.parses - before.parses,
+        executions: after.executions - before.executions,
+        requests: after.requests - before.requests,
+        commits: after.commits - before.commits,
+        logical_reads: after.logical_reads - before.logical_reads,
+        redo_syncs: after.redo_syncs - before.redo_syncs,
+    }
+}
+
+#[test]
+fn commands_complete_from_check_to_drop() {
+    let double = Double::new(ModelOptions::default());
+    let check = double.dyno(&[&["check"], &ROWS[..]].concat());
+    assert_eq!(check.code, 0, "{check:#?}");
+    assert!(check.out.contains("all views of counters, waits and settings can be read"), "{}", check.out);
+    let load = double.dyno(&[&["load"], &ROWS[..]].concat());
+    assert!(load.code == 0 && load.out.contains("1.000"), "{load:#?}");
+    let again = double.dyno(&[&["load"], &ROWS[..]].concat());
+    assert!(again.err.contains("already"), "{again:#?}");
+    let run = ["run", "--set", "run.time=1s", "--set", "run.warmup=0s", "--set", "workload.update_pct=20"];
+    let run = double.dyno(&[&run[..], &ROWS].concat());
+    assert!(run.code == 0 && run.out.contains("commits"), "{run:#?}");
+    let show = double.desk.dyno(&["show"]);
+    assert!(show.code == 0 && show.out.contains("second by second"), "{show:#?}");
+    let report = double.desk.dyno(&["report"]);
+    assert!(report.code == 0 && double.desk.file("report.html").exists(), "{report:#?}");
+    let drop = double.dyno(&["drop", "--yes"]);
+    assert!(drop.code == 0 && drop.err.contains("removed 5 objects"), "{drop:#?}");
+    let nothing = double.dyno(&["drop", "--yes"]);
+    assert!(nothing.err.contains("nothing"), "{nothing:#?}");
+}
+
+#[test]
+fn deep_check_finds_everything_well() {
+    let double = Double::new(ModelOptions::default());
+    let (code, told) = double.json(&["check", "--deep"]);
+    assert_eq!(code, 0, "{told:#}");
+    let findings = told["advice"].as_array().unwrap();
+    let ways = ["server wait", "client nowait", "server nowait", "client plsql", "server plsql"];
+    let counted = ["growth", "redo_bytes", "versions", "waits"];
+    for name in conformance::EVERYWHERE.iter().chain(&ways).chain(&counted) {
+        let finding = findings.iter().find(|finding| finding["check"] == *name);
+        assert!(finding.is_some_and(|finding| finding["severity"] == "ok"), "{name}: {told:#}");
+    }
+}
+
+#[test]
+fn each_drive_and_commit_mode_is_counted_exactly() {
+    let double = Double::new(ModelOptions::default());
+    let size = [&ROWS[..], &["--set", "data.scan_scale=200 blocks"]].concat();
+    assert_eq!(double.dyno(&[&["load"], &size[..]].concat()).code, 0);
+    let mix = [
+        "workload.update_pct=20",
+        "workload.insert_pct=10",
+        "workload.lookup_pct=40",
+        "workload.secondary_pct=10",
+        "workload.scan_pct=1",
+        "run.sessions_per_schema=2",
+        "run.warmup=0s",
+        "run.ops_per_session=300",
+    ];
+    for drive in ["client", "server"] {
+        for commit in ["wait", "nowait", "plsql"] {
+            let way = format!("{drive} {commit}");
+            let modes = [format!("workload.drive={drive}"), format!("workload.commit={commit}")];
+            let modes = modes.each_ref().map(String::as_str);
+            let before = double.model.work_of("session ");
+            let sets = with_sets(&[&mix[..], &modes].concat());
+            let (code, record) = double.json(&[&["run"], &size[..], &sets].concat());
+            assert_eq!(
+                (code, &record["status"]),
+                (0, &Value::from("valid")),
+                "{way}: {:#}",
+                record["reasons"]
+            );
+            for name in ["commits_whole", "logical_reads_whole", "rows_left", "update_values", "work_unit"] {
+                assert_eq!(check(&record, name)["status"], "pass", "{way}: {:#}", check(&record, name));
+            }
+            let work = difference(double.model.work_of("session "), before);
+            let acknowledged = record["whole"]["commits"].as_u64().unwrap();
+            assert_eq!(work.commits, acknowledged, "{way}");
+            let is_fewer = work.redo_syncs > 0 && work.redo_syncs < acknowledged;
+            match (drive, commit) {
+                // A call ends once for many commits inside it, and in the client drive for each.
+                ("server", "plsql") => assert!(is_fewer, "{way}: {work:?}"),
+                (_, "nowait") => assert_eq!(work.redo_syncs, 0, "{way}"),
+                _ => assert_eq!(work.redo_syncs, acknowledged, "{way}"),
+            }
+        }
+    }
+}
+
+/// Operations that the sessions of a run did in their whole life.
+fn operations(record: &Value) -> u64 {
+    record["whole"]["ops"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
+}
+
+#[test]
+fn operations_cost_what_the_method_says() {
+    let double = Double::loaded();
+    // Blocks of a lookup and of a range of 64 rows: each row's, and two of the index. An update reads and changes each row's.
+    for (sets, executions, requests, commits, reads) in [
+        (&["workload.lookup_pct=100"][..], 1, 1, 0, 3),
+        (&[], 1, 1, 0, 66),
+        (&["workload.update_pct=100"], 1, 2, 1, 130),
+        (&["workload.update_pct=100", "workload.commit=plsql"], 2, 1, 1, 130),
+    ] {
+        let (few, few_work) = double.run_operations(20, sets);
+        let (many, many_work) = double.run_operations(1_000, sets);
+        // What a session does before and after its operations is the same in both runs.
+        let more = operations(&many) - operations(&few);
+        assert!(more > 0, "{sets:?}");
+        let expected = ModelWork {
+            parses: 0,
+            executions: more * executions,
+            requests: more * requests,
+            commits: more * commits,
+            logical_reads: more * reads,
+            redo_syncs: more * commits,
+        };
+        let work = difference(many_work, few_work);
+        assert_eq!(work, expected, "{sets:?}");
+    }
+}
+
+#[test]
+fn lost_commits_make_a_run_invalid() {
+    let double = Double::loaded();
+    // One of fifty: the sessions' whole life is compared to the commit.
+    double.model.set_faults(ModelFaults { lost_commit_every: Some(50) });
+    let operations = ["run.ops_per_session=300", "run.warmup=0s", "workload.update_pct=50"];
+    let args = [&["run"], &with_sets(&operations)[..]].concat();
+    let (code, record) = double.json(&[&args[..], &ROWS].concat());
+    assert_eq!(record["status"], "invalid", "{:#}", record["audit"]);
+    assert_ne!(code, 0);
+    let commits = check(&record, "commits_whole");
+    assert_eq!(commits["status"], "fail", "{commits:#}");
+
+    double.model.set_faults(ModelFaults::default());
+    let (code, record) = double.json(&[&args[..], &ROWS].concat());
+    assert_eq!((code, &record["status"]), (0, &Value::from("valid")), "{:#}", record["reasons"]);
+}
+
+#[test]
+fn lost_commits_are_found_in_the_rows() {
+    let double = Double::loaded();
+    let args = [
+        "prove",
+        "updates",
+        "--set",
+        "run.time=1s",
+        "--set",
+        "run.warmup=0s",
+        "--set",
+        "workload.update_pct=50",
+    ];
+    let args = [&args[..], &ROWS].concat();
+    let proved = double.dyno(&args);
+    assert!(proved.code == 0 && proved.out.contains("none is lost"), "{proved:#?}");
+    double.model.set_faults(ModelFaults { lost_commit_every: Some(5) });
+    let refuted = double.dyno(&args);
+    assert!(refuted.code != 0 && !refuted.out.contains("none is lost"), "{refuted:#?}");
+}
+
+#[test]
+fn sweeps_and_comparisons_complete() {
+    let double = Double::loaded();
+    let quick = ["--set", "run.time=1s", "--set", "run.warmup=0s"];
+    let sweep = ["sweep", "--set", "sweep.sessions=1,2", "--set", "workload.update_pct=20"];
+    let sweep = double.dyno(&[&sweep[..], &quick, &ROWS].concat());
+    assert_eq!(sweep.code, 0, "{sweep:#?}");
+    let ab = ["ab", "--a", "workload.update_pct=0", "--b", "workload.update_pct=100", "--pairs", "2"];
+    let ab = double.dyno(&[&ab[..], &quick, &ROWS].concat());
+    assert_eq!(ab.code, 0, "{ab:#?}");
+    let list = double.desk.dyno(&["list"]);
+    assert_eq!(list.out.matches(" valid ").count(), 6, "{}", list.out);
+}
+
+/// Transfers and looks at accounts; the model is taught what their statements do.
+const BANK: &str = r#"
+name = "bank"
+writes = true
+
+[setup]
+sql = "CREATE TABLE bank_accounts (id NUMBER PRIMARY KEY, balance NUMBER NOT NULL)"
+
+[drop]
+sql = "DROP TABLE bank_accounts"
+
+[draw]
+from = { uniform = [1, 20] }
+to = { expr = "from % 20 + 1" }
+amount = { uniform = [1, 100] }
+
+[transaction.transfer]
+weight = 50
+steps = [
+  { sql = "UPDATE bank_accounts SET balance = balance - :amount WHERE id = :from", rows = 1 },
+  { sql = "UPDATE bank_accounts SET balance = balance + :amount WHERE id = :to", rows = 1 },
+]
+
+[transaction.balance]
+weight = 50
+sql = "SELECT balance FROM bank_accounts WHERE id = :from"
+
+[[invariant]]
+name = "money"
+sql = "SELECT SUM(balance) FROM bank_accounts"
+"#;
+
+/// Answers to the statements of [`BANK`].
+fn bank() -> impl Fn(ScriptedCall<'_>) -> Option<ScriptedAnswer> + Send + Sync {
+    let balances = Mutex::new([1_000i64; 20]);
+    move |ScriptedCall { sql, executions, .. }| {
+        let number = |place: usize| match executions[0].get(place) {
+            Some(ScriptedValue::Int(number)) => *number,
+            _ => 0,
+        };
+        let row = |value: Option<i64>| ScriptedAnswer::Rows {
+            columns: vec![("BALANCE", ScriptedType::Number)],
+            rows: value.into_iter().map(|value| vec![ScriptedValue::Int(value)]).collect(),
+        };
+        let mut balances = balances.lock().unwrap();
+        let place = |id: i64| usize::try_from(id - 1).ok().filter(|place| *place < 20);
+        if sql.starts_with("UPDATE bank_accounts") {
+            let sign = if sql.contains("balance + ") { 1 } else { -1 };
+            let changed = place(number(1)).map(|place| balances[place] += sign * number(0));
+            return Some(ScriptedAnswer::Changed(changed.is_some().into()));
+        }
+        if sql.starts_with("SELECT balance FROM bank_accounts") {
+            return Some(row(place(number(0)).map(|place| balances[place])));
+        }
+        if sql.starts_with("SELECT SUM(balance)") {
+            return Some(row(Some(balances.iter().sum())));
+        }
+        let defines = ["CREATE TABLE bank_accounts", "DROP TABLE bank_accounts"];
+        defines.iter().any(|start| sql.starts_with(start)).then_some(ScriptedAnswer::Done)
+    }
+}
+
+#[test]
+fn custom_workloads_are_counted_by_transaction() {
+    let double = Double::new(ModelOptions { taught: Some(Box::new(bank())), ..ModelOptions::default() });
+    std::fs::create_dir(double.desk.file("bank")).unwrap();
+    double.desk.write("bank/workload.toml", BANK);
+    let folder = ["--set", "workload.folder=bank"];
+    let load = double.dyno(&[&["load"], &folder[..]].concat());
+    assert_eq!(load.code, 0, "{load:#?}");
+    let before = double.model.work_of("session ");
+    let args =
+        ["run", "--set", "run.time=2s", "--set", "run.warmup=0s", "--set", "run.sessions_per_schema=2"];
+    let (code, record) = double.json(&[&args[..], &folder].concat());
+    assert_eq!((code, &record["status"]), (0, &Value::from("valid")), "{:#}", record["reasons"]);
+    for name in ["invariants", "commits_whole", "errors"] {
+        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+    }
+    let work = difference(double.model.work_of("session "), before);
+    let transfers = record["whole"]["ops"]["transfer"].as_u64().unwrap();
+    assert!(transfers > 0 && work.commits == transfers, "{work:?}: {:#}", record["whole"]["ops"]);
+    let unknown = double.dyno(&["load", "--set", "workload.folder=@tpcb"]);
+    assert!(unknown.code != 0 && unknown.err.contains("the model knows no such statement"), "{unknown:#?}");
+}
+
+/// A run that ends when it is told to.
+fn long_run(double: &Double) -> Running {
+    let args = ["run", "--set", "run.time=10m", "--set", "run.warmup=0s", "--set", "workload.rate=50/s"];
+    let mut run = double.start(&args);
+    run.until("ops/s");
+    run
+}
+
+#[test]
+fn another_dyno_is_refused_until_the_first_has_ended() {
+    let double = Double::loaded();
+    let run = long_run(&double);
+    for command in [&["run"][..], &["load"], &["drop", "--yes"]] {
+        let refused = double.dyno(&[command, &ROWS[..]].concat());
+        assert!(refused.code == 3 && refused.err.contains("in use"), "{refused:#?}");
+        assert!(refused.err.contains(&format!("process {}", run.pid())), "{refused:#?}");
+    }
+    run.signal("KILL");
+    run.end();
+    let drop = double.dyno(&["drop", "--yes"]);
+    assert_eq!(drop.code, 0, "what a killed run held is free: {drop:#?}");
+}
+
+#[test]
+fn killed_loads_are_resumed_and_load_each_row_once() {
+    // Before the rows are committed, and when all of them are there.
+    for (statement, inserts_again) in [("INSERT INTO dyno_chunks", true), ("CREATE INDEX", false)] {
+        let (reached, is_reached) = channel();
+        let (hangs, inserts) = (AtomicBool::new(true), Arc::new(AtomicU64::new(0)));
+        let counted = Arc::clone(&inserts);
+        let taught = move |call: ScriptedCall<'_>| {
+            if call.sql.starts_with("INSERT INTO dyno_rows_1") {
+                counted.fetch_add(call.executions.len() as u64, Ordering::SeqCst);
+            }
+            if !call.sql.starts_with(statement) || !hangs.swap(false, Ordering::SeqCst) {
+                return None;
+            }
+            reached.send(()).unwrap();
+            Some(ScriptedAnswer::Hang)
+        };
+        let double = Double::new(ModelOptions { taught: Some(Box::new(taught)), ..ModelOptions::default() });
+        let load = double.start(&["load"]);
+        is_reached.recv_timeout(Duration::from_secs(60)).unwrap();
+        load.signal("KILL");
+        load.end();
+        assert_eq!(inserts.load(Ordering::SeqCst), 200);
+        let run = double.dyno(&[&["run"], &ROWS[..]].concat());
+        assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
+        let again = double.dyno(&[&["load"], &ROWS[..]].concat());
+        assert!(again.code == 0 && again.out.contains("1.000"), "{again:#?}");
+        let expected = if inserts_again { 400 } else { 200 };
+        assert_eq!(inserts.load(Ordering::SeqCst), expected, "{statement}");
+        double.run_operations(20, &["workload.update_pct=50"]);
+    }
+}
+
+#[test]
+fn cut_connections_are_opened_again_and_counted() {
+    let executions = AtomicU64::new(0);
+    let taught = move |call: ScriptedCall<'_>| {
+        let is_update = call.sql.starts_with("UPDATE ");
+        // The 50th answer ends in its middle.
+        let is_cut = is_update && executions.fetch_add(1, Ordering::SeqCst) == 50;
+        is_cut.then_some(ScriptedAnswer::CutOff(9))
+    };
+    let double = Double::new(ModelOptions { taught: Some(Box::new(taught)), ..ModelOptions::default() });
+    assert_eq!(double.dyno(&[&["load"], &ROWS[..]].concat()).code, 0);
+    let before = double.model.work_of("session ");
+    let args = ["run", "--set", "run.time=2s", "--set", "run.warmup=0s", "--set", "run.on_lost=reconnect"];
+    let (code, record) = double.json(&[&args[..], &ROWS, &["--set", "workload.update_pct=100"]].concat());
+    assert_eq!((code, &record["status"]), (0, &Value::from("valid")), "{:#}", record["reasons"]);
+    let reconnects = record["errors"].as_array().unwrap().iter().map(|tally| tally["reconnects"].as_u64());
+    assert_eq!(reconnects.map(Option::unwrap_or_default).sum::<u64>(), 1, "{:#}", record["errors"]);
+    let work = difference(double.model.work_of("session "), before);
+    assert_eq!(work.commits, record["whole"]["commits"].as_u64().unwrap());
+}
+
+#[test]
+fn reports_that_are_not_there_are_refused() {
+    let double = Double::loaded();
+    for (keeper, reason) in [("awr", "it is not licensed"), ("statspack", "no STATSPACK")] {
+        let setting = format!("observe.awr={keeper}");
+        let refused = double.dyno(&[&["run", "--set", &setting], &ROWS[..]].concat());
+        assert!(refused.code == 3 && refused.err.contains(reason), "{refused:#?}");
+    }
+}
+
+#[test]
+fn a_suite_test_on_the_block_workload_has_a_result() {
+    let double = Double::new(ModelOptions::default());
+    let suite = double.dyno(&["suite", "--quick", "--test", "server-logical-reads"]);
+    assert_eq!(suite.code, 0, "{suite:#?}");
+    let list = double.desk.dyno(&["list"]);
+    assert!(!list.out.contains(" invalid ") && list.out.contains(" valid "), "{}", list.out);
+}
