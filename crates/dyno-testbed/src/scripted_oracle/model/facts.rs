@@ -98,7 +98,11 @@ pub(super) fn answer(session: u64, words: &str) -> Option<ScriptedAnswer> {
     } else if says("FROM v$sgainfo ") {
         texts(&["BYTES"], &["805306368"])
     } else if says("FROM v$log") {
-        rows(&["log_groups", "smallest", "all_bytes"], vec![vec![int(3), int(200 << 20), int(600 << 20)]])
+        // All three have been used, over the last hour.
+        let columns = ["log_groups", "smallest", "all_bytes", "used_groups", "used_seconds"];
+        rows(&columns, vec![vec![int(3), int(200 << 20), int(600 << 20), int(3), int(3_600)]])
+    } else if says("FROM v$dnfs_servers") {
+        rows(&["nfs_servers"], vec![vec![int(0)]])
     } else if says("WHERE resource_name = 'SESSIONS_PER_USER'") {
         texts(&["LIMIT"], &["UNLIMITED"])
     } else if says("FROM user_resource_limits ") {
