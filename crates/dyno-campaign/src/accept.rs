@@ -31,6 +31,7 @@ pub struct Accepted {
 pub fn accept(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Accepted>, Error> {
     consent::tell(lead, plan);
     let targets = Targets::reach(lead, plan)?;
+    lead.tell(Event::Reached);
     let _locks = targets.lock(Work::Load, lead)?;
     let urls = plan.target.all();
     let own_url = |reached: &Reached| {

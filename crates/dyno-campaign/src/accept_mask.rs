@@ -15,8 +15,8 @@ const SETTING_BYTES_MAX: usize = 40;
 /// Parts of the names of settings whose values name something of the user's.
 const NAMING: [&str; 8] = ["name", "path", "dir", "file", "host", "user", "service", "address"];
 
-/// Values of parameters and settings that are not names, and that messages are full of.
-const PLAIN_WORDS: [&str; 6] = ["on", "off", "true", "false", "yes", "no"];
+/// Words that are no secret, and that messages are full of: values of parameters and settings, and the user that documentation names.
+const PLAIN_WORDS: [&str; 7] = ["on", "off", "true", "false", "yes", "no", "dyno"];
 
 /// Leaves names out of an acceptance.
 pub(crate) struct AcceptanceMask {
@@ -74,7 +74,7 @@ impl AcceptanceMask {
         }
         match is_naming(name) && !is_number(value) && !is_plain_word(value) {
             true => MASKED.to_owned(),
-            false => self.without_names(value).into_owned(),
+            false => self.text(value),
         }
     }
 
@@ -236,9 +236,11 @@ mod tests {
             ("wal_sync_method", "fdatasync", "fdatasync"),
             ("db_unique_name", "PRODSHOP", MASKED),
             ("data_directory", "shopfiles", MASKED),
+            ("bind_address", "127.0.0.1", MASKED),
+            ("listen", "127.0.0.1", "<address>"),
             ("log_file_size", "100663296", "100663296"),
             ("innodb_file_per_table", "ON", "ON"),
-            ("listen", "10.0.0.1/8", MASKED),
+            ("mask", "10.0.0.1/8", MASKED),
             ("search", "joe", "<user>"),
         ] {
             assert_eq!(mask.setting(name, value), expected, "{name}");

@@ -7,6 +7,9 @@ use dyno_record::{AcceptanceFinding, Advice, Counter, Reading, Severity, Snapsho
 
 use super::{AcceptanceScope, Findings, not_applicable, not_proved, of_error, proved};
 
+/// Counters without which nothing of a run can be audited.
+const NEEDED: [Counter; 2] = [Counter::Commits, Counter::LogicalReads];
+
 /// The findings of the preflight checks for a plan that loads and updates.
 pub(super) fn preflight(scope: &AcceptanceScope<'_>) -> Result<Vec<Advice>, TargetError> {
     scope.target.preflight(scope.plan, &WorkloadNeeds::of_block_workload(scope.plan))
@@ -83,8 +86,8 @@ fn counters(snapshot: &Snapshot) -> AcceptanceFinding {
             reasons.join("; ")
         ),
     };
-    let lacks_right = absent.iter().any(|(_, reason)| reason.contains("GRANT"));
-    let finding = match (unread.is_empty(), lacks_right) {
+    let lacks = absent.iter().any(|(counter, reason)| NEEDED.contains(counter) || reason.contains("GRANT"));
+    let finding = match (unread.is_empty(), lacks) {
         (true, false) => proved("counters", words),
         (true, true) => not_proved("counters", words),
         (false, _) => not_proved("counters", format!("{words}; not read: {}", unread.join("; "))),
