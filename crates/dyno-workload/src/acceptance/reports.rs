@@ -22,8 +22,9 @@ pub(super) fn report(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
             format!("the database takes no snapshots of its own ({})", awr.name()),
         )]);
     };
-    let report = reporter.finish()?;
-    let bytes = report.text.len();
-    let words = format!("{} taken, {bytes} bytes of report", report.name);
+    let reports = reporter.finish()?;
+    let bytes: usize = reports.iter().map(|report| report.text.len()).sum();
+    let names: Vec<&str> = reports.iter().map(|report| report.name.as_str()).collect();
+    let words = format!("{} taken, {bytes} bytes of reports", names.join("; "));
     Ok(vec![proved(CHECK, words).figure("report_bytes", bytes as i64)])
 }
