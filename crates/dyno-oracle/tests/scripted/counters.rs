@@ -27,7 +27,7 @@ fn nothing() -> ScriptedAnswer {
 
 /// A container whose own statistics follow what clients did; those of the instance are there or not.
 fn container(options: ScriptedOptions, shows_instance: bool) -> ScriptedOracle {
-    server(options, move |ScriptedCall { sql, executions, counts }| {
+    server(options, move |ScriptedCall { sql, executions, counts, .. }| {
         let is_of = |view: &str| sql.contains(&format!("FROM {view}\n"));
         let of_instance = executions[0].first() == Some(&ScriptedValue::Int(0));
         if is_of("v$con_sysstat") {
