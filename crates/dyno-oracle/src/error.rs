@@ -194,7 +194,7 @@ pub(super) fn op(error: &oracledb::Error) -> Box<OpError> {
         | ErrorKind::NotConnected
         | ErrorKind::StreamOperation
         | ErrorKind::UnableToRecover
-        // The statement was cancelled or not; who cannot tell begins anew.
+        // Nobody knows whether the statement was done: the session reconnects.
         | ErrorKind::CallTimeoutExceeded => (ErrorClass::Connection, "io"),
         _ => (ErrorClass::Fatal, "driver"),
     };

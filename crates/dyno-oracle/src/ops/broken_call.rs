@@ -28,7 +28,7 @@ fn look(config: &ConnectConfig, (sid, serial): SessionKey) -> Result<String, Str
     Ok(rows.map_err(|error| error.message)?.first().map_or_else(|| GONE.to_owned(), shown))
 }
 
-/// What is said where no row has these numbers; on RAC another instance may answer.
+/// The words where no row has these numbers; on RAC another instance may answer.
 const GONE: &str = "V$SESSION of the instance that answers does not show it";
 
 fn shown(row: &Row) -> String {

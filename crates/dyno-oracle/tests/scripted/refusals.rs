@@ -1,4 +1,4 @@
-//! Refusals by number: what each means for a session, what is said, and the way out.
+//! Refusals by number: the class for a session, the kind for a program, the message and the hint.
 
 use dyno_engine::{
     Answer, ErrorClass, Isolation, Request, Statement, StatementId, TargetErrorKind, Type, Value,

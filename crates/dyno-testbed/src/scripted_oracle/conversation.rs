@@ -148,7 +148,7 @@ impl<'s> Conversation<'s> {
     /// Sends the first bytes of an answer, whose rest never comes.
     pub(super) fn send_beginning(&mut self, message: &Out, bytes: usize) -> Result<(), RequestFailure> {
         self.packets.send_message(&message.0[..bytes.min(message.0.len())], false)?;
-        Err(unexpected("it is cut off".to_owned()))
+        Err(unexpected("the script cuts this answer".to_owned()))
     }
 
     /// Answers a message that is whole, or says that the rest is in the next packet.

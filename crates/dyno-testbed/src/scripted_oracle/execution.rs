@@ -172,7 +172,9 @@ impl Conversation<'_> {
             }
             ScriptedAnswer::Done => self.put_error(&mut out, 0, "", number, 0),
             ScriptedAnswer::Hang => return self.hang(),
-            ScriptedAnswer::CutOff(..) => return Err(unexpected("it is cut off twice".to_owned())),
+            ScriptedAnswer::CutOff(..) => {
+                return Err(unexpected("the script cuts an answer that it has cut".to_owned()));
+            }
         }
         match cut {
             Some(bytes) => self.send_beginning(&out, bytes),

@@ -112,7 +112,7 @@ pub struct WireCounts {
     pub re_executions: u64,
     /// Requests for more rows of an open cursor.
     pub fetches: u64,
-    /// Cursors that clients closed.
+    /// Cursors that clients closed, each once.
     pub closed_cursors: u64,
     /// Commits by a message of their own.
     pub commits: u64,
