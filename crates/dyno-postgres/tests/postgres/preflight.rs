@@ -286,7 +286,11 @@ fn a_pooler_in_between_is_recognised() {
 
 /// What a custom workload with these statements needs.
 fn custom(writer: Option<&str>, statements: &str) -> WorkloadNeeds {
-    let custom = CustomNeeds { writer: writer.map(str::to_owned), names: identifiers(statements) };
+    let custom = CustomNeeds {
+        writer: writer.map(str::to_owned),
+        names: identifiers(statements),
+        ..CustomNeeds::default()
+    };
     WorkloadNeeds::of_custom_workloads(custom, false)
 }
 
