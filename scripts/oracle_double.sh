@@ -2,7 +2,8 @@
 # Walks README's commands over Oracle's wire protocol, against a database model of the test bed that listens on loopback. It is a test
 # double: what goes well here shows that Dyno and the protocol agree, and nothing of what an Oracle database does.
 #
-# oracle_double.sh [--serve]   with --serve it only starts the model, prints its URL, and serves until Ctrl-C
+# oracle_double.sh [--serve] [OPTION ...]   with --serve it only starts the model, prints its URL, and serves until Ctrl-C. The model takes
+# --port N, --release 19c or 23ai, and --lost-commit-every N, with which it is wrong on purpose.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -11,15 +12,14 @@ target=${CARGO_TARGET_DIR:-$root/target}
 dyno=$target/debug/dyno
 model=$target/debug/examples/scripted_oracle
 
-case ${1-} in
---serve) exec "$model" ;;
-'') ;;
-*) echo "usage: oracle_double.sh [--serve]" >&2; exit 2 ;;
-esac
+if [ "${1-}" = --serve ]; then
+    shift
+    exec "$model" "$@"
+fi
 
 folder=$(mktemp -d)
 mkfifo "$folder/input" "$folder/url"
-"$model" < "$folder/input" > "$folder/url" &
+"$model" "$@" < "$folder/input" > "$folder/url" &
 pid=$!
 # The model serves until its input ends, which this process holds open.
 exec 3> "$folder/input"

@@ -1,40 +1,53 @@
 //! Starts a database model that speaks Oracle's wire protocol, prints its URL, and serves until its input ends.
 //!
-//! `scripted_oracle [--port N] [--lost-commit-every N]`: a free port unless one is given. With the second option it is wrong on
-//! purpose: of N commits it loses one. It is a test double, for `dyno` on this machine alone: it checks no password.
+//! `scripted_oracle [--port N] [--release 19c|23ai] [--lost-commit-every N]`: a free port unless one is given, and 19c. With the last
+//! option it is wrong on purpose: of N commits it loses one. It is a test double, for `dyno` on this machine alone: it checks no password.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it says where it listens")]
 
 use std::io::Read;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use dyno_testbed::{ModelDatabase, ModelFaults, ModelOptions, ScriptedOptions, ScriptedOracle};
+use dyno_testbed::{
+    ModelDatabase, ModelFaults, ModelOptions, ScriptedOptions, ScriptedOracle, ScriptedRelease,
+};
 
-/// What the arguments ask for: the port, and faults.
-fn arguments(mut words: impl Iterator<Item = String>) -> Result<(u16, ModelFaults), String> {
-    let (mut port, mut faults) = (0, ModelFaults::default());
+/// What the arguments ask for.
+fn arguments(mut words: impl Iterator<Item = String>) -> Result<(u16, ScriptedRelease, ModelFaults), String> {
+    let (mut port, mut release, mut faults) = (0, ScriptedRelease::default(), ModelFaults::default());
     while let Some(word) = words.next() {
-        let value = words.next().ok_or_else(|| format!("{word} needs a number"))?;
+        let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
         let wrong = |error: std::num::ParseIntError| format!("{word} {value}: {error}");
         match word.as_str() {
             "--port" => port = value.parse().map_err(wrong)?,
             "--lost-commit-every" => faults.lost_commit_every = Some(value.parse().map_err(wrong)?),
-            _ => return Err(format!("unknown option {word}: --port N, --lost-commit-every N")),
+            "--release" => {
+                release = match value.as_str() {
+                    "19c" => ScriptedRelease::R19c,
+                    "23ai" => ScriptedRelease::R23ai,
+                    _ => return Err(format!("--release {value}: 19c or 23ai")),
+                }
+            }
+            _ => {
+                return Err(format!(
+                    "unknown option {word}: --port N, --release 19c|23ai, --lost-commit-every N"
+                ));
+            }
         }
     }
-    Ok((port, faults))
+    Ok((port, release, faults))
 }
 
 fn main() -> ExitCode {
-    let (port, faults) = match arguments(std::env::args().skip(1)) {
+    let (port, release, faults) = match arguments(std::env::args().skip(1)) {
         Ok(arguments) => arguments,
         Err(error) => {
             eprintln!("error: {error}");
             return ExitCode::from(2);
         }
     };
-    let model = ModelDatabase::new(ModelOptions { faults, ..ModelOptions::default() });
-    let options = ScriptedOptions { port, ..ScriptedOptions::default() };
+    let model = ModelDatabase::new(ModelOptions { release, faults, ..ModelOptions::default() });
+    let options = ScriptedOptions { port, ..ScriptedOptions::of(release) };
     let server = ScriptedOracle::start_with(options, Arc::new(model));
     println!("{}", server.url());
     // It ends when its input is closed, or by a signal.

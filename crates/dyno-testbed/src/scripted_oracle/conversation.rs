@@ -33,7 +33,7 @@ pub(super) struct Conversation<'s> {
     pub(super) next_cursor: u64,
     pub(super) in_transaction: bool,
     is_logged_on: bool,
-    /// The number of its session, once it has logged on.
+    /// The number of its session, once it has one.
     session: Option<u64>,
 }
 

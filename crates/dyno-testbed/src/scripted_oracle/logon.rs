@@ -57,11 +57,11 @@ pub(super) fn challenge(options: &ScriptedOptions) -> Vec<(&'static str, String)
     challenge.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
 }
 
-/// What a client learns of its session.
-pub(super) fn session(release: ScriptedRelease, session: u64) -> Vec<(&'static str, String)> {
+/// What a client learns of its session, which has this number.
+pub(super) fn session(release: ScriptedRelease, number: u64) -> Vec<(&'static str, String)> {
     vec![
         ("AUTH_VERSION_NO", release.number().to_string()),
-        ("AUTH_SESSION_ID", session.to_string()),
+        ("AUTH_SESSION_ID", number.to_string()),
         ("AUTH_SERIAL_NUM", "4242".to_owned()),
         ("AUTH_MAX_OPEN_CURSORS", "300".to_owned()),
         ("AUTH_SC_DBUNIQUE_NAME", "ORCL".to_owned()),

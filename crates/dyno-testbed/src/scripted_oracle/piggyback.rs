@@ -10,7 +10,7 @@ const FUNCTION_END_TO_END: u8 = 135;
 const FUNCTION_SET_KEYS: u8 = 154;
 
 impl Conversation<'_> {
-    /// Reads one behind its kind: the cursors that it closes; what a client says of itself goes into `labels`.
+    /// Reads one behind its kind: the cursors that it closes. What a client says of itself goes into `labels`.
     pub(super) fn piggyback(
         &self,
         message: &mut In<'_>,

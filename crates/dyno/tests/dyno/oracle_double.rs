@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dyno_testbed::{
     ModelDatabase, ModelFaults, ModelOptions, ModelWork, ScriptedAnswer, ScriptedCall, ScriptedOptions,
-    ScriptedOracle, ScriptedType, ScriptedValue,
+    ScriptedOracle, ScriptedRelease, ScriptedType, ScriptedValue,
 };
 use dyno_workload::conformance;
 use serde_json::Value;
@@ -26,16 +26,25 @@ const ROWS: [&str; 2] = ["--set", "data.scale=200 blocks"];
 
 impl Double {
     fn new(options: ModelOptions) -> Self {
+        let server_options = ScriptedOptions::of(options.release);
         let model = Arc::new(ModelDatabase::new(options));
-        let server = ScriptedOracle::start_with(ScriptedOptions::default(), model.clone());
+        let server = ScriptedOracle::start_with(server_options, model.clone());
         Self { model, server, desk: Desk::new() }
     }
 
     fn loaded() -> Self {
-        let double = Self::new(ModelOptions::default());
+        Self::loaded_on(ScriptedRelease::default())
+    }
+
+    fn loaded_on(release: ScriptedRelease) -> Self {
+        let double = Self::on(release);
         let load = double.dyno(&[&["load"], &ROWS[..]].concat());
         assert_eq!(load.code, 0, "{load:#?}");
         double
+    }
+
+    fn on(release: ScriptedRelease) -> Self {
+        Self::new(ModelOptions { release, ..ModelOptions::default() })
     }
 
     /// Runs the program on the model.
@@ -110,21 +119,27 @@ fn commands_complete_from_check_to_drop() {
 
 #[test]
 fn deep_check_finds_everything_well() {
-    let double = Double::new(ModelOptions::default());
-    let (code, told) = double.json(&["check", "--deep"]);
-    assert_eq!(code, 0, "{told:#}");
-    let findings = told["advice"].as_array().unwrap();
-    let ways = ["server wait", "client nowait", "server nowait", "client plsql", "server plsql"];
-    let counted = ["growth", "redo_bytes", "versions", "waits"];
-    for name in conformance::EVERYWHERE.iter().chain(&ways).chain(&counted) {
-        let finding = findings.iter().find(|finding| finding["check"] == *name);
-        assert!(finding.is_some_and(|finding| finding["severity"] == "ok"), "{name}: {told:#}");
+    for release in ScriptedRelease::ALL {
+        let double = Double::on(release);
+        let (code, findings_json) = double.json(&["check", "--deep"]);
+        assert_eq!(code, 0, "{release:?}: {findings_json:#}");
+        let findings = findings_json["advice"].as_array().unwrap();
+        let ways = ["server wait", "client nowait", "server nowait", "client plsql", "server plsql"];
+        let counted = ["growth", "redo_bytes", "versions", "waits"];
+        for name in conformance::EVERYWHERE.iter().chain(&ways).chain(&counted) {
+            let finding = findings.iter().find(|finding| finding["check"] == *name);
+            assert!(finding.is_some_and(|finding| finding["severity"] == "ok"), "{name}: {findings_json:#}");
+        }
     }
 }
 
 #[test]
 fn each_drive_and_commit_mode_is_counted_exactly() {
-    let double = Double::new(ModelOptions::default());
+    ScriptedRelease::ALL.into_iter().for_each(assert_counted_exactly);
+}
+
+fn assert_counted_exactly(release: ScriptedRelease) {
+    let double = Double::on(release);
     let size = [&ROWS[..], &["--set", "data.scan_scale=200 blocks"]].concat();
     assert_eq!(double.dyno(&[&["load"], &size[..]].concat()).code, 0);
     let mix = [
@@ -139,7 +154,7 @@ fn each_drive_and_commit_mode_is_counted_exactly() {
     ];
     for drive in ["client", "server"] {
         for commit in ["wait", "nowait", "plsql"] {
-            let way = format!("{drive} {commit}");
+            let way = format!("{release:?} {drive} {commit}");
             let modes = [format!("workload.drive={drive}"), format!("workload.commit={commit}")];
             let modes = modes.each_ref().map(String::as_str);
             let before = double.model.work_of("session ");
@@ -175,7 +190,11 @@ fn operations(record: &Value) -> u64 {
 
 #[test]
 fn operations_cost_what_the_method_says() {
-    let double = Double::loaded();
+    ScriptedRelease::ALL.into_iter().for_each(assert_costs);
+}
+
+fn assert_costs(release: ScriptedRelease) {
+    let double = Double::loaded_on(release);
     // Blocks of a lookup and of a range of 64 rows: each row's, and two of the index. An update reads and changes each row's.
     for (sets, executions, requests, commits, reads) in [
         (&["workload.lookup_pct=100"][..], 1, 1, 0, 3),
@@ -402,7 +421,7 @@ fn cut_connections_are_opened_again_and_counted() {
         let is_update = call.sql.starts_with("UPDATE ");
         // The 50th answer ends in its middle.
         let is_cut = is_update && executions.fetch_add(1, Ordering::SeqCst) == 50;
-        is_cut.then_some(ScriptedAnswer::CutOff(9))
+        is_cut.then(|| ScriptedAnswer::CutOff(Box::new(ScriptedAnswer::Changed(1)), 9))
     };
     let double = Double::new(ModelOptions { taught: Some(Box::new(taught)), ..ModelOptions::default() });
     assert_eq!(double.dyno(&[&["load"], &ROWS[..]].concat()).code, 0);

@@ -3,7 +3,7 @@
 use super::answers::{int, number, rows, text};
 use super::dictionary::FREE_BYTES;
 use super::views::CONTAINER;
-use crate::{ScriptedAnswer, ScriptedValue};
+use crate::{ScriptedAnswer, ScriptedRelease, ScriptedValue};
 
 /// Names and values of settings; one without a value is not set.
 const SETTINGS: [(&str, Option<&str>); 21] = [
@@ -34,7 +34,7 @@ const SETTINGS: [(&str, Option<&str>); 21] = [
 const STARTED: &str = "2026-01-01T00:00:00";
 
 /// The answer to a question about the database itself; absent where the statement is none.
-pub(super) fn answer(session: u64, words: &str) -> Option<ScriptedAnswer> {
+pub(super) fn answer(release: ScriptedRelease, session: u64, words: &str) -> Option<ScriptedAnswer> {
     let (begins, says) = (|start: &str| words.starts_with(start), |part: &str| words.contains(part));
     let texts = |columns: &[&'static str], values: &[&str]| {
         rows(columns, vec![values.iter().map(|value| text(*value)).collect()])
@@ -68,8 +68,14 @@ pub(super) fn answer(session: u64, words: &str) -> Option<ScriptedAnswer> {
         ];
         texts(&columns, &values)
     } else if says("FROM v$version") {
-        let banner =
-            "Oracle Database 19c Model Edition Release 19.0.0.0.0 - Test double\nVersion 19.21.0.0.0";
+        let banner = match release {
+            ScriptedRelease::R19c => {
+                "Oracle Database 19c Model Edition Release 19.0.0.0.0 - Test double\nVersion 19.21.0.0.0"
+            }
+            ScriptedRelease::R23ai => {
+                "Oracle Database 23ai Model Edition Release 23.0.0.0.0 - Test double\nVersion 23.9.0.0.0"
+            }
+        };
         texts(&["BANNER_FULL"], &[banner])
     } else if says("FROM v$parameter WHERE name = 'control_management_pack_access'") {
         texts(&["VALUE"], &["NONE"])

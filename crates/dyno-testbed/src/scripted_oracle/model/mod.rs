@@ -34,7 +34,7 @@ use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::{ScriptedAnswer, ScriptedCall, ScriptedDatabase, SessionLabels};
+use crate::{ScriptedAnswer, ScriptedCall, ScriptedDatabase, ScriptedRelease, SessionLabels};
 
 pub use state::ModelFaults;
 use state::{CommitWay, ModelState, TransactionEnding};
@@ -64,6 +64,8 @@ pub struct ModelWork {
 /// How a model differs from the usual.
 #[derive(Default)]
 pub struct ModelOptions {
+    /// The release that it says it is; the server in front of it is to speak as that one.
+    pub release: ScriptedRelease,
     /// What it does wrong from the beginning.
     pub faults: ModelFaults,
     /// What answers before it: statements that it cannot know.
@@ -78,6 +80,7 @@ pub struct ModelDatabase {
     /// The statements on test tables that were seen, by their texts; `None` of any other.
     recognized: Mutex<HashMap<String, Option<TableStatement>>>,
     taught: Option<Box<TaughtAnswers>>,
+    release: ScriptedRelease,
 }
 
 impl ModelDatabase {
@@ -88,6 +91,7 @@ impl ModelDatabase {
             released: Condvar::new(),
             recognized: Mutex::default(),
             taught: options.taught,
+            release: options.release,
         }
     }
 
@@ -138,7 +142,7 @@ impl ModelDatabase {
         if words.starts_with("SET TRANSACTION ISOLATION LEVEL ") || words == "SET TRANSACTION READ ONLY" {
             return ScriptedAnswer::Done;
         }
-        facts::answer(session, &words)
+        facts::answer(self.release, session, &words)
             .or_else(|| self.view(session, &words, binds))
             .or_else(|| self.survey(session, &words, binds))
             .or_else(|| self.define(session, &words, binds))
