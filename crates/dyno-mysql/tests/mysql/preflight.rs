@@ -150,7 +150,7 @@ fn findings_follow_what_the_workload_does_and_uses() {
         let custom = |writer: Option<&str>| {
             let names = identifiers("SELECT pad FROM open_orders WHERE id = ?");
             WorkloadNeeds::of_custom_workloads(
-                CustomNeeds { writer: writer.map(str::to_owned), names },
+                CustomNeeds { writer: writer.map(str::to_owned), names, ..CustomNeeds::default() },
                 false,
             )
         };
