@@ -28,12 +28,16 @@ impl Overdue {
     }
 
     pub(crate) fn words(&self) -> String {
+        // As many or more were overdue at the end: the window did none beyond its own.
+        let rate = match self.surplus_pct > 0.0 {
+            true => format!("its rate (+{} %) and in ", percent(self.surplus_pct)),
+            false => String::new(),
+        };
         format!(
-            "{} operations of the warm-up were overdue at the window's begin ({} at its end): they are in its rate (+{} %) and \
-             in its response times; a longer run.warmup keeps them out",
+            "{} operations of the warm-up were overdue at the window's begin ({} at its end): they are in {rate}its response times; \
+             a longer run.warmup keeps them out",
             count(self.begin),
-            count(self.end),
-            percent(self.surplus_pct)
+            count(self.end)
         )
     }
 }

@@ -256,6 +256,10 @@ fn what_was_asked_for() {
     assert_ne!(without_pause.by, Component::Rate, "{}", without_pause.sentence);
     assert_eq!(without_pause.asked_per_s, sure.asked_per_s, "no capacity above the rate");
     assert!(without_pause.spoiled.iter().any(|why| why.contains("were overdue")), "{without_pause:?}");
+    record.window.as_mut().unwrap().overdue = Some((700, 900));
+    let longer = &limited(&record).spoiled;
+    let words = "(900 at its end): they are in its response times; ";
+    assert!(longer.iter().any(|why| why.contains(words)), "{longer:?}");
     record.window.as_mut().unwrap().overdue = None;
     let silence = dyno_record::Silence { last_answer_s: 1.0, first_answer_s: Some(3.0), length_s: 2.0 };
     record.outages = vec![dyno_record::Outage { silences: vec![silence], ..Default::default() }];

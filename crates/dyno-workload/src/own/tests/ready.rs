@@ -87,6 +87,18 @@ fn mix_that_leaves_out_the_writers_does_not_write() {
 }
 
 #[test]
+fn changes_name_a_statement_without_a_table_by_its_first_word() {
+    let changes = |sql: &str| {
+        let text = format!("name = \"w\"\nwrites = true\n[transaction.pay]\nsql = \"{sql}\"\n");
+        let own = read(&[("workload.toml", &text)]).unwrap_or_else(|fault| panic!("{fault}"));
+        own.changes("any").expect("SQL for all")
+    };
+    let pay = |touched: &str| vec![("pay".to_owned(), vec![touched.to_owned()])];
+    assert_eq!(changes("do $$ BEGIN PERFORM pay(); END $$"), pay("DO"));
+    assert_eq!(changes("UPDATE accounts SET a = 1"), pay("UPDATE accounts"));
+}
+
+#[test]
 fn a_mix_takes_some_transactions_with_weights_of_its_own() {
     let key_value = EXAMPLES.iter().find(|example| example.name == "key-value").expect("it is there");
     let classes = |mix: &str| -> Vec<(String, Option<u32>)> {
