@@ -4,6 +4,7 @@
 //! bounds. It needs a target without data of Dyno's, loads two schemas of 500 rows, and drops what it made, whatever the steps
 //! show, and also where the user stops it.
 
+mod comparison;
 mod counts;
 mod dropped;
 mod errors;
