@@ -1,9 +1,9 @@
 //! Tables created, marked and dropped; what a load notes of itself; and what the dictionary says of tables.
 
-use super::ModelDatabase;
 use super::answers::{int, name_after, no_table, rows, text, text_of};
 use super::catalog::{BLOCK_BYTES, Contents, StoredTable};
 use super::clock::{dictionary_moment, iso_moment};
+use super::database::ModelDatabase;
 use super::state::{CommitWay, ModelState, TransactionEnding};
 use crate::{ScriptedAnswer, ScriptedValue};
 

@@ -6,7 +6,8 @@
 //!
 //! - [`rows`] is a table of one row per block, [`notes`] one of a load's notes, [`catalog`] all of them;
 //! - [`state`] has sessions, transactions and user locks, [`statistics`] what is counted of them;
-//! - [`statements`] and [`slices`] are the operations of a run, [`operations`] what they do to rows, [`surveys`] looks beside them;
+//! - [`recognition`] tells which statement a text is, [`slice_text`] which block of operations;
+//! - [`statements`] and [`slices`] execute them by [`operations`] on rows, [`surveys`] looks beside them;
 //! - [`dictionary`], [`views`], [`facts`] and [`probes`] answer everything else.
 //!
 //! **What it counts.** A logical read for each row read, and two more for the way through an index, or one where a table is
@@ -17,12 +18,15 @@
 mod answers;
 mod catalog;
 mod clock;
+mod database;
 mod dictionary;
 mod facts;
 mod notes;
 mod operations;
 mod probes;
+mod recognition;
 mod rows;
+mod slice_text;
 mod slices;
 mod state;
 mod statements;
@@ -30,107 +34,17 @@ mod statistics;
 mod surveys;
 mod views;
 
-use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::{ScriptedAnswer, ScriptedCall, ScriptedDatabase, ScriptedRelease, SessionLabels};
+use crate::{ScriptedAnswer, ScriptedCall, ScriptedDatabase, SessionLabels};
 
+use database::in_single_spaces;
+pub use database::{ModelDatabase, ModelOptions, ModelWork};
 pub use state::ModelFaults;
-use state::{CommitWay, ModelState, TransactionEnding};
-use statements::TableStatement;
+use state::{CommitWay, TransactionEnding};
 use statistics::Statistic;
 
-/// Answers of a test to statements of its own; absent where it knows none.
-type TaughtAnswers = dyn Fn(ScriptedCall<'_>) -> Option<ScriptedAnswer> + Send + Sync;
-
-/// What sessions asked a model for, as it counted it. Each is a count since the model was made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ModelWork {
-    /// Statements that came with their text.
-    pub parses: u64,
-    /// Statements executed, those inside of blocks included.
-    pub executions: u64,
-    /// Requests, each of which is a round trip.
-    pub requests: u64,
-    /// Commits of something that was changed.
-    pub commits: u64,
-    /// Blocks read, and read to be changed.
-    pub logical_reads: u64,
-    /// Waits for redo to be written.
-    pub redo_syncs: u64,
-}
-
-/// How a model differs from the usual.
-#[derive(Default)]
-pub struct ModelOptions {
-    /// The release that it says it is; the server in front of it is to speak as that one.
-    pub release: ScriptedRelease,
-    /// What it does wrong from the beginning.
-    pub faults: ModelFaults,
-    /// What answers before it: statements that it cannot know.
-    pub taught: Option<Box<TaughtAnswers>>,
-}
-
-/// A database of one user, in a container, that starts empty.
-pub struct ModelDatabase {
-    state: Mutex<ModelState>,
-    /// Woken whenever a transaction has ended.
-    released: Condvar,
-    /// The statements on test tables that were seen, by their texts; `None` of any other.
-    recognized: Mutex<HashMap<String, Option<TableStatement>>>,
-    taught: Option<Box<TaughtAnswers>>,
-    release: ScriptedRelease,
-}
-
 impl ModelDatabase {
-    /// A database without tables, and without sessions.
-    pub fn new(options: ModelOptions) -> Self {
-        Self {
-            state: Mutex::new(ModelState::new(options.faults)),
-            released: Condvar::new(),
-            recognized: Mutex::default(),
-            taught: options.taught,
-            release: options.release,
-        }
-    }
-
-    /// Lets it do this wrong from now on.
-    pub fn set_faults(&self, faults: ModelFaults) {
-        self.state().faults = faults;
-    }
-
-    /// What sessions have done whose actions begin with `action`: `session ` for those of a run, `observer`, `load`.
-    pub fn work_of(&self, action: &str) -> ModelWork {
-        let totals = self.state().totals_of(action);
-        ModelWork {
-            parses: totals.get(Statistic::Parses),
-            executions: totals.get(Statistic::Executions),
-            requests: totals.get(Statistic::UserCalls),
-            commits: totals.get(Statistic::Commits),
-            logical_reads: totals.get(Statistic::LogicalReads),
-            redo_syncs: totals.get(Statistic::RedoSyncs),
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, ModelState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn recognize(&self, sql: &str) -> Option<TableStatement> {
-        let mut recognized = self.recognized.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(statement) = recognized.get(sql) {
-            return statement.clone();
-        }
-        let statement = statements::recognize(&in_single_spaces(sql));
-        recognized.insert(sql.to_owned(), statement.clone());
-        statement
-    }
-
-    fn count_inner_executions(&self, session: u64, count: u64) {
-        self.state().statistics(session).add(Statistic::Executions, count);
-    }
-
     /// The answer to a statement that is none on test tables.
     fn answer(&self, session: u64, call: ScriptedCall<'_>) -> ScriptedAnswer {
         let words = in_single_spaces(call.sql);
@@ -150,10 +64,6 @@ impl ModelDatabase {
             .or_else(|| probes::answer(&words, binds))
             .unwrap_or_else(|| answers::unknown(&words))
     }
-}
-
-fn in_single_spaces(sql: &str) -> String {
-    sql.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// How commits of the session are written from now on, where a statement says so.

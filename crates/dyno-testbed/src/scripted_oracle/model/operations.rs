@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::ModelDatabase;
 use super::answers::no_table;
+use super::database::ModelDatabase;
 use super::rows::StoredRow;
 use super::state::{CommitWay, ModelState, TransactionEnding};
 use super::statistics::Statistic;

@@ -1,84 +1,18 @@
-//! Blocks that do a list of operations in one call.
+//! Runs blocks that do a list of operations in one call.
 
 use std::sync::Arc;
 
-use super::ModelDatabase;
 use super::answers::{int_of, text_of};
+use super::database::ModelDatabase;
 use super::operations::OperationResult;
 use super::rows::COLUMNS;
-use super::state::CommitWay;
+use super::slice_text::{Slice, SliceKind};
 use crate::ScriptedValue;
 
 /// Letters of a key, an operation's number and a hash in a list.
 const KEY: usize = 12;
 const NUMBER: usize = 16;
 const HASH: usize = 14;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SliceKind {
-    Select,
-    Lookup,
-    Scan,
-    Secondary,
-    Update,
-    Mixed,
-}
-
-/// A block as its text has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Slice {
-    kind: SliceKind,
-    /// Columns that an update sets.
-    columns: Vec<usize>,
-    commit_way: CommitWay,
-    /// The table without an index, where the block names it.
-    scan_table: Option<Arc<str>>,
-}
-
-/// Columns that a text gives values to: `c2` and `c20` of `c2 = :c2, c20 = :c20`.
-pub(super) fn columns_set(words: &str) -> Vec<usize> {
-    (2..2 + COLUMNS).filter(|column| words.contains(&format!(" c{column} = "))).collect()
-}
-
-/// Whether a text in single spaces is such a block.
-pub(super) fn is_slice(words: &str) -> bool {
-    words.starts_with("DECLARE list ") || words.starts_with("DECLARE times ")
-}
-
-impl Slice {
-    /// The block of a text in single spaces, on the table `table` without its beginning: `ROWS_1`.
-    pub(super) fn of(words: &str, table: &str) -> Self {
-        let says = |part: &str| words.contains(part);
-        let kind = if says("kind VARCHAR2(1)") {
-            SliceKind::Mixed
-        } else if says("UPDATE /*+") {
-            SliceKind::Update
-        } else if words.starts_with("DECLARE times ") {
-            SliceKind::Scan
-        } else if says(" WHERE sec = ") {
-            SliceKind::Secondary
-        } else if says("BETWEEN first_key") {
-            SliceKind::Select
-        } else {
-            SliceKind::Lookup
-        };
-        let set = words.split_once("SET ver = ver + 1,").and_then(|(_, set)| set.split_once(" WHERE "));
-        let commit_way = if says("COMMIT WRITE IMMEDIATE WAIT") {
-            CommitWay::Wait
-        } else if says("COMMIT WRITE BATCH NOWAIT") {
-            CommitWay::NoWait
-        } else {
-            CommitWay::AtCallEnd
-        };
-        let number = table.rsplit('_').next().unwrap_or_default();
-        Self {
-            kind,
-            columns: set.map_or_else(Vec::new, |(set, _)| columns_set(&format!(" {set}"))),
-            commit_way,
-            scan_table: says("FROM dyno_scan_").then(|| format!("DYNO_SCAN_{number}").into()),
-        }
-    }
-}
 
 /// What the blocks of updates make values of.
 struct ValueParts<'a> {

@@ -1,7 +1,7 @@
 //! Looks at test tables beside the operations: what a load measures, what is compared before a run, what sessions left.
 
-use super::ModelDatabase;
 use super::answers::{int, int_of, name_after, no_table, number, rows, text};
+use super::database::ModelDatabase;
 use super::rows::{PlacedRow, RowTable};
 use crate::{ScriptedAnswer, ScriptedValue};
 

@@ -1,7 +1,7 @@
 //! Views of statistics, times, waits and sessions, and user locks.
 
-use super::ModelDatabase;
 use super::answers::{int, int_of, rows, text};
+use super::database::ModelDatabase;
 use super::state::{ModelSession, ModelState};
 use super::statistics::{Statistic, Statistics};
 use crate::{ScriptedAnswer, ScriptedType, ScriptedValue};
