@@ -123,10 +123,9 @@ fn is_plain_word(text: &str) -> bool {
 
 /// Whether a value is a number, with its unit or without.
 fn is_number(value: &str) -> bool {
-    let digits = value.trim_start_matches('-').trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    digits.len() < value.len()
-        && digits.len() <= 4
-        && digits.chars().all(|c| c.is_ascii_alphabetic() || c == ' ')
+    let unit = value.trim_start_matches('-').trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_unit = unit.len() <= 4 && unit.chars().all(|c| c.is_ascii_alphabetic() || c == ' ');
+    unit.len() < value.len() && value.matches('.').count() < 2 && is_unit
 }
 
 fn is_naming(setting: &str) -> bool {
