@@ -104,6 +104,54 @@ fn several_figures_of_one_cell_are_told_apart() {
 }
 
 #[test]
+fn limits_and_rollback_segments_are_read() {
+    let section = "\
+Resource Limit Stats                     DB/Inst: SHOP/shop1  Snap: 2
+-> only rows with Current or Maximum Utilization > 80% of Limit are shown
+-> ordered by resource name
+
+                                  Current      Maximum     Initial
+Resource Name                   Utilization  Utilization Allocation   Limit
+------------------------------ ------------ ------------ ---------- ----------
+ges_cache_ress                       24,848       25,587          0  UNLIMITED
+processes                               291          300        300        300
+                          ------------------------------------------------------
+
+Rollback Segment Stats                   DB/Inst: SHOP/shop1  Snaps: 1-2
+->A high value for \"Pct Waits\" suggests more rollback segments may be required
+
+        Trans Table       Pct   Undo Bytes
+RBS No      Gets        Waits     Written        Wraps  Shrinks  Extends
+------ -------------- ------- --------------- -------- -------- --------
+     0           17.0    0.00               0        0        0        0
+     5       12,041.0    1.25      98,304,512       12        1        3
+          -------------------------------------------------------------
+
+Rollback Segment Storage                 DB/Inst: SHOP/shop1  Snaps: 1-2
+->Optimal Size should be larger than Avg Active
+
+RBS No    Segment Size      Avg Active    Optimal Size    Maximum Size
+------ --------------- --------------- --------------- ---------------
+     0         385,024               0                         385,024
+     5     104,857,600      12,582,912      52,428,800     209,715,200
+          -------------------------------------------------------------
+";
+    let report = with(TEXT, section);
+    assert_eq!(
+        figures(&report, "resource_limits", "processes", ["current", "maximum", "limit"]),
+        [291.0, 300.0, 300.0]
+    );
+    let unlimited = &row(&report, "resource_limits", "ges_cache_ress").figures;
+    assert!(unlimited["current"].value == 24_848.0 && !unlimited.contains_key("limit"), "{unlimited:?}");
+    let names = ["table_gets", "wait_pct", "undo_bytes", "wraps", "extends"];
+    assert_eq!(figures(&report, "rollback_segments", "5", names), [12_041.0, 1.25, 98_304_512.0, 12.0, 3.0]);
+    let sizes = ["bytes", "mean_active_bytes", "optimal_bytes", "max_bytes"];
+    let expected = [104_857_600.0, 12_582_912.0, 52_428_800.0, 209_715_200.0];
+    assert_eq!(figures(&report, "rollback_segment_sizes", "5", sizes), expected);
+    assert!(report.issues.is_empty(), "{:?}", report.issues);
+}
+
+#[test]
 fn blank_names_are_those_of_the_row_above() {
     let section = "\
 Process Memory Summary                   DB/Inst: SHOP/shop1  Snaps: 1-2

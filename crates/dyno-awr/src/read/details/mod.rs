@@ -9,6 +9,7 @@ mod exadata;
 mod instances;
 mod interconnect;
 mod layout;
+mod limits;
 mod memory;
 mod rac;
 mod services;
@@ -26,11 +27,12 @@ use crate::report::DetailRow;
 use crate::table::{Row, Table, squash};
 
 /// Layouts by subject.
-const LAYOUTS: [&[Layout]; 9] = [
+const LAYOUTS: [&[Layout]; 10] = [
     contention::LAYOUTS,
     advisories::LAYOUTS,
     memory::LAYOUTS,
     services::LAYOUTS,
+    limits::LAYOUTS,
     activity::LAYOUTS,
     rac::LAYOUTS,
     interconnect::LAYOUTS,
@@ -194,7 +196,8 @@ fn read_cell(
     let row = &rows[at];
     let reading = match column.reads {
         Reads::Name | Reads::Object | Reads::Skipped => None,
-        Reads::Number(_) if matches!(row.cell(cell).trim(), "^" | "v") => None,
+        // Marks of outliers, and a limit that there is none of.
+        Reads::Number(_) if matches!(row.cell(cell).trim(), "^" | "v" | "UNLIMITED") => None,
         Reads::Number(factor) => {
             let reading = context.number(sources, row, Some(cell), Suffix::Decimal);
             reading.map(|reading| reading.times(factor))
