@@ -266,10 +266,13 @@ pub(super) fn beside(facts: &Facts<'_>, interval: &Interval<'_>) -> Beside {
 }
 
 /// Share of the redo that others wrote, %, and where that comes from. Where sessions' own redo is counted the rest is that of
-/// others, if there were any: cleaning up after the run's own updates writes redo, too.
+/// others, if there were any: cleaning up after the run's own updates writes redo, too. What a session wrote before its connection was
+/// lost is in nobody's count, so the rest says nothing where sessions had to come back.
 fn redo(facts: &Facts<'_>, interval: &Interval<'_>, by_rows: Option<f64>) -> (Option<f64>, String) {
     let all = interval.counter(Counter::RedoBytes).ok();
-    let own = interval.counters.own.get(&Counter::RedoBytes).map(|&own| u64::try_from(own).unwrap_or(0));
+    let is_whole = facts.record.errors.iter().all(|error| error.reconnects == 0);
+    let own = interval.counters.own.get(&Counter::RedoBytes).filter(|_| is_whole);
+    let own = own.map(|&own| u64::try_from(own).unwrap_or(0));
     let were_there =
         by_rows.is_some_and(|pct| pct > 0.0) || active(facts).is_ok_and(|(active, _)| active >= ACTIVE_WARN);
     match (all, own, by_rows) {

@@ -15,7 +15,7 @@ use super::histogram;
 use super::portable::{Facts, fill};
 use super::shape;
 use super::sources::{
-    ALL, JUST_SET, OF_PERFORMANCE_SCHEMA, RESTLESS, STATES, STATUS, Source, TABLES, variables_set,
+    ALL, OF_PERFORMANCE_SCHEMA, RESTLESS, SESSION_VARIABLES, STATES, STATUS, Source, TABLES, variables_set,
 };
 use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
@@ -157,7 +157,7 @@ fn variables_set_sql(connection: &mut Connection) -> Result<Option<String>, Targ
     if connection.is_mariadb() {
         return Ok(None);
     }
-    match connection.simple(JUST_SET) {
+    match connection.simple(SESSION_VARIABLES) {
         Ok(rows) => {
             let names: Vec<String> = rows.iter().filter_map(|row| row.get(0).map(str::to_owned)).collect();
             Ok(Some(variables_set(&names)))

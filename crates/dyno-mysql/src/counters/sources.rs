@@ -33,13 +33,15 @@ pub(super) const STATES: [&str; 5] = [
 /// Whether InnoDB writes redo: `ALTER INSTANCE DISABLE INNODB REDO_LOG`.
 pub(super) const REDO_ENABLED: &str = "Innodb_redo_log_enabled";
 
-/// Variables that were set a moment ago: those that this connection has set for itself, when asked at its beginning.
-pub(super) const JUST_SET: &str = "SELECT VARIABLE_NAME FROM performance_schema.variables_info
-     WHERE TIMESTAMPDIFF(SECOND, SET_TIME, NOW(6)) BETWEEN 0 AND 9";
+/// Variables that sessions have of their own.
+pub(super) const SESSION_VARIABLES: &str = "SELECT VARIABLE_NAME FROM performance_schema.variables_by_thread
+     WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID())";
 
-/// When a variable was last set, but for those of `own_names`; MariaDB does not tell.
-pub(super) fn variables_set(own_names: &[String]) -> String {
-    let names: Vec<String> = own_names.iter().map(|name| literal(name)).chain([literal("")]).collect();
+/// When a variable was last set, but for `session_variables`: of these the server also keeps when any session set its own. MariaDB
+/// does not tell.
+pub(super) fn variables_set(session_variables: &[String]) -> String {
+    let names: Vec<String> =
+        session_variables.iter().map(|name| literal(name)).chain([literal("")]).collect();
     let names = names.join(", ");
     format!(
         "SELECT MAX(SET_TIME) FROM performance_schema.variables_info WHERE VARIABLE_NAME NOT IN ({names})"

@@ -242,3 +242,23 @@ fn objects_of_a_custom_workload_are_watched_for_changes() {
         }
     });
 }
+
+/// Every session sets variables of its own when it connects; that changes no other session.
+#[test]
+fn variables_that_another_session_sets_for_itself_are_no_change_of_settings() {
+    on_each(|server| {
+        let target = super::target_at(&server.url());
+        let mut observer = target.observer(&spec(0, 0, 0)).unwrap();
+        let begin = observer.snapshot().unwrap();
+        server.sql(
+            "SET SESSION sort_buffer_size = 300000; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+        );
+        let counters = Counters::between(&begin, &observer.snapshot().unwrap());
+        let changes: Vec<_> = counters.changed(MarkKind::Setting).map(|change| &change.name).collect();
+        assert!(changes.is_empty(), "{changes:?}");
+        // What two observers see is the same, however long the server has been there.
+        let marks = [begin, target.observer(&spec(0, 0, 0)).unwrap().snapshot().unwrap()];
+        let [first, second] = marks.map(|snapshot| snapshot.settings.get(RELOADED).cloned());
+        assert_eq!(first, second);
+    });
+}

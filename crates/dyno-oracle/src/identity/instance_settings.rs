@@ -22,7 +22,8 @@ const SWITCHES_OVER_S: u64 = 60;
 
 /// Findings in the order in which they are shown.
 pub(super) fn instance_settings(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
-    let mut all = vec![huge_pages(facts, plan.sessions()), async_io(facts)];
+    let mut all: Vec<Advice> = huge_pages(facts, plan.sessions()).into_iter().collect();
+    all.push(async_io(facts));
     all.extend(direct_nfs(facts));
     all.push(processors(facts));
     if needs.writes() {
@@ -31,29 +32,30 @@ pub(super) fn instance_settings(facts: &Facts, plan: &Plan, needs: &WorkloadNeed
     all
 }
 
-/// Whether the SGA lies in huge pages.
-fn huge_pages(facts: &Facts, sessions: u32) -> Advice {
+/// Whether the SGA lies in huge pages; nothing on systems that have no such setting.
+fn huge_pages(facts: &Facts, sessions: u32) -> Option<Advice> {
     let settings = &facts.settings;
     let number = |name: &str| settings.number(name).filter(|bytes| *bytes > 0);
     if let Some(bytes) = number("memory_target") {
-        return warn(
+        return Some(warn(
             "huge_pages",
             format!(
                 "memory_target is {}: with automatic memory management the SGA cannot use huge pages",
                 human(bytes)
             ),
             "set sga_target and pga_aggregate_target, reset memory_target, and restart",
-        );
+        ));
     }
-    let Some(mode) = settings.value("use_large_pages").map(str::to_ascii_uppercase) else {
-        return note(
+    if settings.values.is_empty() {
+        return Some(note(
             "huge_pages",
             "it cannot be seen whether the SGA uses huge pages",
             "GRANT SELECT ON SYS.V_$PARAMETER",
-        );
-    };
+        ));
+    }
+    let mode = settings.value("use_large_pages").map(str::to_ascii_uppercase)?;
     if mode == "ONLY" {
-        return ok("huge_pages", "use_large_pages is ONLY: the whole SGA is in huge pages");
+        return Some(ok("huge_pages", "use_large_pages is ONLY: the whole SGA is in huge pages"));
     }
     // Dedicated server processes, which is what a session has, map the whole of it in the end.
     let size = number("sga_max_size").or_else(|| number("sga_target"));
@@ -66,7 +68,7 @@ fn huge_pages(facts: &Facts, sessions: u32) -> Advice {
     };
     let only =
         "reserve vm.nr_hugepages for the SGA and ALTER SYSTEM SET use_large_pages = ONLY SCOPE = SPFILE";
-    match mode.as_str() {
+    Some(match mode.as_str() {
         "FALSE" if tables.is_none_or(|bytes| bytes >= PAGE_TABLES_MIN) => {
             warn("huge_pages", format!("use_large_pages is FALSE{cost}"), only)
         }
@@ -76,7 +78,7 @@ fn huge_pages(facts: &Facts, sessions: u32) -> Advice {
             format!("use_large_pages is {mode}: what finds no huge page at startup is in small ones{cost}"),
             format!("the alert log says at startup how many were found; to be certain, {only}"),
         ),
-    }
+    })
 }
 
 /// Whether requests to files wait for each other.
@@ -219,6 +221,7 @@ mod tests {
             ("huge_pages", &[("use_large_pages", "FALSE")], &[("sga_target", "1048576")], Note, "is FALSE"),
             ("huge_pages", &[], &[("use_large_pages", "TRUE"), sga], Note, "12.5 GiB of page tables"),
             ("huge_pages", &[], &[], Note, "cannot be seen"),
+            ("async_io", &[], &[], Note, "cannot be seen"),
             ("async_io", &[("disk_asynch_io", "FALSE")], &[], Warn, "waits for one request"),
             ("async_io", &[], &[("disk_asynch_io", "TRUE"), ("filesystemio_options", "none")], Note, "NONE"),
             (
@@ -273,6 +276,11 @@ mod tests {
             let all = instance_settings(&of(used), plan, needs);
             assert!(all.iter().all(|one| one.check != "log_switches"), "{all:?}");
         }
+    }
+
+    #[test]
+    fn systems_without_huge_pages_have_no_finding_about_them() {
+        assert!(huge_pages(&with(&[], &[("cpu_count", "4")]), 100).is_none());
     }
 
     #[test]

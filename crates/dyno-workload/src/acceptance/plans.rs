@@ -50,17 +50,26 @@ pub(super) fn plans(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
 
 /// The statement with the values of key 7 in the places of its parameters.
 fn written_out(target: &dyn Target, statement: &BlocksStatement) -> String {
-    let mark = target.dialect().mark;
     let mut sql = statement.statement.sql.clone();
+    let numbered = target.dialect().mark;
+    let named = if numbered(1).starts_with(':') { named_marks(&sql) } else { Vec::new() };
+    let mark = |place: usize| named.get(place).cloned().unwrap_or_else(|| numbered(place + 1));
     // From the last on, so that `$1` is not found in `$10`; marks that are all the same are replaced from the right.
-    for (number, slot) in statement.slots.iter().enumerate().map(|(at, slot)| (at + 1, slot)).rev() {
+    for (place, slot) in statement.slots.iter().enumerate().rev() {
         let Slot::Key { times, plus } = *slot else { continue };
-        let literal = target.literal(Value::Int(7 * times + plus));
-        if let Some(at) = sql.rfind(&mark(number)) {
-            sql.replace_range(at..at + mark(number).len(), &literal);
+        let (literal, mark) = (target.literal(Value::Int(7 * times + plus)), mark(place));
+        if let Some(at) = sql.rfind(&mark) {
+            sql.replace_range(at..at + mark.len(), &literal);
         }
     }
     sql
+}
+
+/// Parameters with names, `:first_key`, in the order in which values are bound to them; none where they have numbers.
+fn named_marks(sql: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let names = sql.split(':').skip(1).map(|rest| rest.split(|c| !is_part(c)).next().unwrap_or_default());
+    names.filter(|name| name.starts_with(char::is_alphabetic)).map(|name| format!(":{name}")).collect()
 }
 
 fn judged(name: &str, lines: &[String], words: &[&str], way: &str) -> AcceptanceFinding {
@@ -98,6 +107,13 @@ fn prepared_again(target: &dyn Target, blocks: &Blocks) -> Result<AcceptanceFind
 mod tests {
     use super::*;
     use dyno_record::AcceptanceVerdict::{NotProved, Proved, Wrong};
+
+    #[test]
+    fn named_parameters_are_found_in_their_order() {
+        let range = "SELECT c2 FROM t WHERE k BETWEEN :first_key AND :last_key";
+        assert_eq!(named_marks(range), [":first_key", ":last_key"]);
+        assert_eq!(named_marks("SELECT c2 FROM t WHERE k = :1"), Vec::<String>::new());
+    }
 
     #[test]
     fn plans_are_judged_by_their_words() {

@@ -453,3 +453,31 @@ fn a_suite_test_on_the_block_workload_has_a_result() {
     let list = double.desk.dyno(&["list"]);
     assert!(!list.out.contains(" invalid ") && list.out.contains(" valid "), "{}", list.out);
 }
+
+/// The model knows no table of the user's own, so what the acceptance does with values of every type ends with its refusal.
+#[test]
+fn acceptance_completes_and_finds_only_what_the_model_lacks() {
+    for release in [ScriptedRelease::R19c, ScriptedRelease::R23ai] {
+        let double = Double::on(release);
+        let (code, page) = double.json(&["check", "--accept"]);
+        assert_eq!(code, 1, "{page:#}");
+        let steps = page["steps"].as_array().unwrap();
+        assert_eq!(steps.len(), 10);
+        for step in steps {
+            let verdict = step["verdict"].as_str().unwrap();
+            match step["name"].as_str().unwrap() {
+                "types" | "errors" => {
+                    let findings = step["findings"].to_string();
+                    assert!(
+                        findings.contains("the model knows no such statement: ALTER TABLE"),
+                        "{findings}"
+                    );
+                }
+                "reports" => assert_eq!(verdict, "not_applicable", "{step:#}"),
+                _ => assert_eq!(verdict, "proved", "{step:#}"),
+            }
+        }
+        let drop = double.dyno(&["drop", "--yes"]);
+        assert!(drop.err.contains("nothing"), "{drop:#?}");
+    }
+}

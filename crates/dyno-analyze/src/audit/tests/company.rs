@@ -134,8 +134,15 @@ fn redo_that_sessions_did_not_write_is_of_others_only_if_there_were_any() {
         half_own(record);
         at_work(0.1)(record);
     });
+    // What a session wrote before it was cut off is in no session's count.
+    let cut = postgres(|record| {
+        half_own(record);
+        at_work(0.1)(record);
+        record.errors.push(tally("connection", 1, 1));
+    });
     check_cases(vec![
         ("others_server", Pass, "wrote 0 rows", postgres(half_own)),
+        ("others_server", Pass, "wrote 0 rows", cut),
         (
             "others_server",
             Fail,

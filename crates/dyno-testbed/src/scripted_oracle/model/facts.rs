@@ -6,7 +6,7 @@ use super::views::CONTAINER;
 use crate::{ScriptedAnswer, ScriptedRelease, ScriptedValue};
 
 /// Names and values of settings; one without a value is not set.
-const SETTINGS: [(&str, Option<&str>); 21] = [
+const SETTINGS: [(&str, Option<&str>); 22] = [
     ("cluster_database", Some("FALSE")),
     ("commit_logging", None),
     ("commit_wait", None),
@@ -28,6 +28,7 @@ const SETTINGS: [(&str, Option<&str>); 21] = [
     ("sga_target", Some("1073741824")),
     ("statistics_level", Some("TYPICAL")),
     ("undo_retention", Some("900")),
+    ("use_large_pages", Some("TRUE")),
 ];
 
 /// The moment when the model's instance was started, as far as clients see.

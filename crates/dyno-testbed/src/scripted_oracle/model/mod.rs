@@ -56,6 +56,13 @@ impl ModelDatabase {
         if words.starts_with("SET TRANSACTION ISOLATION LEVEL ") || words == "SET TRANSACTION READ ONLY" {
             return ScriptedAnswer::Done;
         }
+        if let Some(statement) = words.strip_prefix("EXPLAIN PLAN FOR ") {
+            self.state().session(session).explained = statement.to_owned();
+            return ScriptedAnswer::Done;
+        }
+        if words == "SELECT plan_table_output FROM TABLE(DBMS_XPLAN.DISPLAY)" {
+            return plan_shown(&self.state().session(session).explained);
+        }
         facts::answer(self.release, session, &words)
             .or_else(|| self.view(session, &words, binds))
             .or_else(|| self.survey(session, &words, binds))
@@ -64,6 +71,12 @@ impl ModelDatabase {
             .or_else(|| probes::answer(&words, binds))
             .unwrap_or_else(|| answers::unknown(&words))
     }
+}
+
+/// The plan of a statement on test tables: the one that its hint asks for.
+fn plan_shown(statement: &str) -> ScriptedAnswer {
+    let way = if statement.contains("/*+ INDEX(") { "INDEX RANGE SCAN" } else { "TABLE ACCESS FULL" };
+    answers::rows(&["PLAN_TABLE_OUTPUT"], vec![vec![answers::text(way)]])
 }
 
 /// How commits of the session are written from now on, where a statement says so.

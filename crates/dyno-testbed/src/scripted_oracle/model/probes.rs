@@ -49,6 +49,8 @@ pub(super) fn answer(words: &str, binds: &[ScriptedValue]) -> Option<ScriptedAns
         rows(&["below", "A", "B"], vec![vec![below, text("naïve"), ScriptedValue::Null]])
     } else if begins("SELECT :1 - 10") {
         rows(&["below"], vec![vec![below]])
+    } else if words == "SELECT 7 FROM dual" {
+        number(7)
     } else if begins("SELECT 'seven'") {
         let columns = vec![("'SEVEN'", ScriptedType::Text)];
         ScriptedAnswer::Rows { columns, rows: vec![vec![text("seven")]] }

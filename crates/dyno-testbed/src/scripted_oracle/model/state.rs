@@ -50,6 +50,8 @@ pub(super) struct ModelSession {
     /// How its commits by requests of their own are written.
     pub(super) commit_way: CommitWay,
     pub(super) is_active: bool,
+    /// The statement whose plan it asked for last.
+    pub(super) explained: String,
     /// The session whose row locks it waits for.
     pub(super) waits_for: Option<u64>,
     /// Whether a commit of the present call waits for the call's end.
