@@ -94,7 +94,7 @@ impl Server {
 
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     for (number, stream) in (0..).zip(listener.incoming()) {
-        // Out of descriptors, such as: it is tried again, without a turning loop.
+        // Accepting fails while the process has no free descriptors. The pause keeps this loop from using a whole processor.
         let Ok(stream) = stream else {
             std::thread::sleep(Duration::from_millis(100));
             continue;
