@@ -13,11 +13,11 @@ fn mysql_statements_of_all_sessions_are_compared_with_the_limit() {
         let load = desk.dyno(&["load", "--target", &url, "--set", folder]);
         assert_eq!(load.code, 0, "{load:#?}");
         server.sql("SET GLOBAL max_prepared_stmt_count = 20");
-        // The load's connections end behind it.
-        until("the end of the load's statements", || {
-            server.sql("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'").trim_end().ends_with("\t0")
-        });
         let check = |sessions: &str| {
+            // The server closes the connections of the command before only after that command has ended.
+            until("the end of the prepared statements of the command before", || {
+                server.sql("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'").trim_end().ends_with("\t0")
+            });
             let sessions = format!("run.sessions_per_schema={sessions}");
             desk.dyno(&["check", "--target", &url, "--set", folder, "--set", &sessions])
         };
