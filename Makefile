@@ -28,7 +28,7 @@ demo:
 	$(CARGO) build --profile quick -p dyno --no-default-features --features sqlite
 	sh demo/demo.sh $(TARGET)/quick/dyno
 
-# Benchmarks need the servers and tools of the tests. Figures go to target/bench; docs/performance.md says how to read them.
+# Benchmarks need the servers and tools of the tests. Figures go to target/bench; docs/internals/performance.md says how to read them.
 bench: build bench-programs
 	python3 benches/run.py
 

@@ -125,7 +125,7 @@ fn full_name(side: &str, name: &str) -> Result<&'static str, Error> {
         [path] => Ok(path),
         [] => Err(Error::usage(
             format!("--{side}: there is no key {name:?} in a plan"),
-            "see docs/plan.md or dyno.toml",
+            "see docs/reference/plan.md or dyno.toml",
         )),
         several => {
             Err(Error::usage(format!("--{side}: several keys are called {name:?}"), several.join(" or ")))

@@ -6,7 +6,7 @@
 //! the database is and what of it would falsify a run, `sampler` looks at waits, `awr` takes AWR or STATSPACK snapshots,
 //! `seen` reads the cursor cache.
 //!
-//! Nothing here has met an Oracle server yet: `docs/engines/oracle.md` says what was checked instead, and how to check the
+//! Nothing here has met an Oracle server yet: `docs/reference/engines/oracle.md` says what was checked instead, and how to check the
 //! rest.
 
 mod awr;

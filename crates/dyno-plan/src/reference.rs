@@ -1,4 +1,4 @@
-//! The plan reference, `docs/plan.md`: made from the list of keys, so that it says what is read.
+//! The plan reference, `docs/reference/plan.md`: made from the list of keys, so that it says what is read.
 
 use crate::engine::Engines;
 use crate::keys::{Fallback, Key, Kind, SECTIONS, Section};
@@ -145,14 +145,14 @@ mod tests {
 
     #[test]
     fn the_reference_in_docs_is_current() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/plan.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/plan.md");
         if std::env::var_os("DYNO_BLESS").is_some() {
             std::fs::write(path, markdown(ENGINES)).unwrap();
         }
         let written = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             written == markdown(ENGINES),
-            "docs/plan.md is not what the list of keys says; run: DYNO_BLESS=1 cargo test -p dyno-plan reference"
+            "docs/reference/plan.md is not what the list of keys says; run: DYNO_BLESS=1 cargo test -p dyno-plan reference"
         );
     }
 

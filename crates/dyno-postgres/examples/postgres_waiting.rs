@@ -5,7 +5,7 @@
 //! - `spin`: the same, but it looks for the answer for up to 20 µs before it sleeps;
 //! - `epoll`: one thread per processor for all sessions, asleep in `epoll_wait`, taking answers as they come.
 //!
-//! All send the same messages and read the clock twice per operation. docs/performance.md has what came out.
+//! All send the same messages and read the clock twice per operation. docs/internals/performance.md has what came out.
 //!
 //! `cargo run --release -p dyno-postgres --example postgres_waiting -- SOCKET ROWS SESSIONS SECONDS MODE`; the server must
 //! trust user `postgres`, and `dyno load` must have been there.

@@ -71,7 +71,7 @@ impl ServeError {
         match self {
             Self::Listen { .. } => "another program may have it: name a free one with --listen ADDRESS:PORT",
             Self::Taken { .. } => "use that one, or name another directory with --state DIR",
-            Self::Targets { .. } => "docs/serve.md has an example",
+            Self::Targets { .. } => "docs/guides/serve.md has an example",
             Self::Token { .. } => {
                 "`dyno serve --add-token NAME=ROLE` adds one, `--remove-token NAME` removes it"
             }

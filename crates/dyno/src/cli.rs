@@ -193,14 +193,14 @@ pub(crate) enum Command {
     #[command(
         after_long_help = "Each test is run through the database under rising load, with data of its own that is made before and dropped \
             behind it. Ctrl-C keeps what was measured, --resume goes on after that. A test of your own is a folder with workload.toml and \
-            tests.toml (docs/suite.md); --from runs those of a folder.\n\n\
+            tests.toml (docs/reference/suite-tests.md); --from runs those of a folder.\n\n\
             Examples:\n  dyno suite list\n  dyno suite --quick\n  dyno suite --quick --target postgres://dyno@db1/bench --group cpu\n  \
             dyno suite --test server-lookup --test server-scan\n  dyno suite --full --target postgres://dyno@db1/bench --set data.scale=64G\n  dyno suite --resume"
     )]
     Suite(Suite),
     /// What a changed setting is worth: variants of the platform by turns, each applied, shown to be in force, measured and reverted.
     #[command(
-        after_long_help = "A study is a plan with [study], [[variant]] and [[task]] tables (docs/studies.md), or a ready one by its name. What it changes is \
+        after_long_help = "A study is a plan with [study], [[variant]] and [[task]] tables (docs/guides/studies.md), or a ready one by its name. What it changes is \
             noted on disk before, so that Ctrl-C, a failure, a kill or a reboot leaves nothing behind: `dyno study resume` first puts everything back, then \
             goes on. `dyno study plan` shows every command in its order and runs none.\n\n\
             Examples:\n  dyno study list\n  dyno study plan file-systems\n  dyno study run file-systems --param size=8G\n  \
@@ -271,7 +271,7 @@ pub(crate) enum Command {
     #[cfg(feature = "serve")]
     #[command(
         after_long_help = "The address that is printed has a token, without which nothing is answered. It listens on this machine only unless \
-            --listen says otherwise, which takes TLS. Databases that may be measured stand in a list of the server's own (docs/serve.md).\n\n\
+            --listen says otherwise, which takes TLS. Databases that may be measured stand in a list of the server's own (docs/guides/serve.md).\n\n\
             Examples:\n  dyno serve --target sqlite:bench.db\n  dyno serve --targets targets.toml\n  dyno serve --read-only --repository team.sqlite3\n  \
             dyno serve --listen 0.0.0.0:7878 --host dyno.example.org --tls-cert cert.pem --tls-key key.pem\n  \
             dyno serve --host dyno.example.org --behind-proxy"

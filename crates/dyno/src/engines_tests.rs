@@ -37,7 +37,7 @@ fn what_an_engine_declares_is_what_it_does() {
 
 #[test]
 fn the_plan_reference_names_every_engine() {
-    let reference = include_str!("../../../docs/plan.md");
+    let reference = include_str!("../../../docs/reference/plan.md");
     for example in ENGINES.specs.examples() {
         assert!(reference.contains(&format!("`{example}`")), "{example}");
     }

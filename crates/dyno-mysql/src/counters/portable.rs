@@ -1,6 +1,6 @@
 //! From the server's names to the portable vocabulary.
 //!
-//! `docs/engines/mysql.md` lists each with its source. All of them count the whole server: MySQL keeps none by database.
+//! `docs/reference/engines/mysql.md` lists each with its source. All of them count the whole server: MySQL keeps none by database.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! From Oracle's statistics to the portable vocabulary.
 //!
-//! `docs/engines/oracle.md` lists each with its source and unit. What sessions do is taken from the container where there is
+//! `docs/reference/engines/oracle.md` lists each with its source and unit. What sessions do is taken from the container where there is
 //! one; what background processes do (redo writes, writes of data files) from the instance, for they belong to no container.
 
 use std::collections::BTreeMap;

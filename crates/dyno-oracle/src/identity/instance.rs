@@ -10,7 +10,7 @@ use super::settings;
 use super::who::{Who, who};
 use dyno_engine::{Instance, TargetError};
 
-/// Background processes do these, and they belong to no container: `docs/engines/oracle.md`.
+/// Background processes do these, and they belong to no container: `docs/reference/engines/oracle.md`.
 pub(super) const OF_THE_INSTANCE: &[Counter] = &[
     Counter::PhysicalWrites,
     Counter::PhysicalWriteRequests,

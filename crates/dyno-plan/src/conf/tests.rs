@@ -461,7 +461,7 @@ fn pgios_errors_have_their_place() {
 
 #[test]
 fn every_parameter_is_documented() {
-    let page = include_str!("../../../../docs/coming-from-slob.md");
+    let page = include_str!("../../../../docs/start/from-slob.md");
     for kit in [Kit::Slob, Kit::Pgio] {
         for name in parameters(kit) {
             assert!(page.contains(&format!("| `{name}` |")), "{name} of {} is not in the table", kit.name());

@@ -35,7 +35,7 @@ pub(super) const SECTION: Section = Section {
                    `node-exporter+https` by TLS (`ca`; a user in the URL, and `password_env` or `password_file`); `agent` is a \
                    `dyno agent --observe-only`, and `agent://NAME` one of several. `target` is the number of a target in `target.urls`, `data` and `redo` are places there, where the database \
                    names none or runs in a container. Of a database with a machine here, all figures of the host are that machine's, \
-                   and this one's stand beside them. See [hosts.md](hosts.md).")
+                   and this one's stand beside them. See [hosts.md](../guides/hosts.md).")
             .example("ssh://db1")
             .for_servers(),
         Key::new("observe.awr", Kind::Word(&[], at!(observe.awr)))

@@ -22,7 +22,7 @@ pub(super) const SECTION: Section = Section {
             .without("none: `url` is the only one")
             .doc("Several databases that are driven together, instead of one.")
             .more("Sessions are dealt to them in turn, or by `weights`; one gate opens for all, and each has its own row in \
-                   the result (`docs/targets.md`). `--target`, given several times, overrides it. Not together with `url`.")
+                   the result (`docs/guides/targets.md`). `--target`, given several times, overrides it. Not together with `url`.")
             .example("postgres://dyno@db1/bench, postgres://dyno@db2/bench")
             .for_servers(),
         Key::new("target.count", Kind::Count(1, 100, at!(target.count)))
@@ -65,7 +65,7 @@ pub(super) const SECTION: Section = Section {
             .doc("The database server itself, where `url` is a pooler in front of it (PostgreSQL).")
             .more("Sessions go through the pooler, as the application does; observer, sampler, checks, loads and the lock \
                    go to the server. The password is the same for both, or each has its own in `~/.pgpass`. Not together \
-                   with `urls` and `workload.drive = \"server\"`. `docs/engines/postgres.md` says what the figures are \
+                   with `urls` and `workload.drive = \"server\"`. `docs/reference/engines/postgres.md` says what the figures are \
                    then.")
             .example("postgres://dyno@db1:5432/bench")
             .for_servers(),

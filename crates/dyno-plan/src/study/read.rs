@@ -44,7 +44,7 @@ impl StudyFile {
     pub fn study(&self, known: &[&str]) -> Result<Study, PlanErrors> {
         let raw: Raw = toml::from_str(&self.file.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            let hint = "docs/studies.md lists the keys of [study], [params], [[variant]] and [[task]]";
+            let hint = "docs/guides/studies.md lists the keys of [study], [params], [[variant]] and [[task]]";
             let problem = error.message().lines().collect::<Vec<_>>().join(", ");
             PlanErrors::from(self.error(at, PlanErrorKind::File, problem, hint))
         })?;
@@ -315,7 +315,7 @@ impl Reader<'_> {
             if keys::find(&key).is_none() {
                 let near = similar::closest(&key, keys::all().map(|key| key.path));
                 let hint = near.map_or_else(
-                    || "docs/plan.md lists all".to_owned(),
+                    || "docs/reference/plan.md lists all".to_owned(),
                     |near| format!("did you mean {near}?"),
                 );
                 self.refuse(value.span().start, format!("there is no key {key:?} in a plan"), &hint);

@@ -1,6 +1,6 @@
 //! From PostgreSQL's columns to the portable vocabulary.
 //!
-//! `docs/engines/postgres.md` lists each with its source. Reads, commits and times are those of the database that is
+//! `docs/reference/engines/postgres.md` lists each with its source. Reads, commits and times are those of the database that is
 //! tested; writes and redo are the whole server's, because nobody counts them by database.
 
 use std::cell::RefCell;

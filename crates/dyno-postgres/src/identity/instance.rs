@@ -12,7 +12,7 @@ const INSTANCE: &str =
 
 const READS_ONLY: &str = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'";
 
-/// Nobody counts these by database: `docs/engines/postgres.md`.
+/// Nobody counts these by database: `docs/reference/engines/postgres.md`.
 const SERVER_WIDE: &[Counter] = &[
     Counter::PhysicalReadRequests,
     Counter::PhysicalWrites,

@@ -68,7 +68,7 @@ pub(super) fn counted(
         good("counters", format!("all {} portable counters have a value", Counter::ALL.len()))
     } else {
         let words = format!("{} of {} are absent: {}", absent.len(), Counter::ALL.len(), absent.join("; "));
-        advice("counters", Severity::Note, words, "docs/engines says which are, and why")
+        advice("counters", Severity::Note, words, "docs/reference/engines says which are, and why")
     });
     Ok(findings)
 }

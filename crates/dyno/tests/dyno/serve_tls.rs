@@ -38,7 +38,7 @@ fn pages_and_live_views_come_through_a_proxy_as_the_manual_sets_it_up() {
         &["--listen", &own, "--target", "sqlite:bench.db", "--host", &host, "--behind-proxy"],
     );
     assert_eq!(web.address, host, "the address that is printed is the proxy's");
-    let manual = include_str!("../../../../docs/serve.md");
+    let manual = include_str!("../../../../docs/guides/serve.md");
     let server = manual.split_once("```nginx\n").and_then(|(_, rest)| rest.split_once("```")).unwrap().0;
     let of_manual = [
         ("listen 443 ssl", format!("listen 127.0.0.1:{port} ssl")),

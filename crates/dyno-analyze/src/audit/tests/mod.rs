@@ -229,8 +229,8 @@ fn names_are_stable_and_unique() {
 
 #[test]
 fn the_manual_names_every_check() {
-    let manual = include_str!("../../../../../docs/reading-a-result.md");
+    let manual = include_str!("../../../../../docs/guides/reading-a-result.md");
     for name in check_names() {
-        assert!(manual.contains(&format!("`{name}`")), "docs/reading-a-result.md does not explain `{name}`");
+        assert!(manual.contains(&format!("`{name}`")), "the manual does not explain `{name}`");
     }
 }
